@@ -147,16 +147,23 @@ $(LOCKED)/.ready: requirements.lock
 	$(LOCKED)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes --requirement requirements.lock
 	touch $(LOCKED)/.ready
 
-wheel-trial: $(TOOLS)/.ready  ## build the wheel, install it where nothing else is, and search as the README does
-	$(TOOLS)/bin/python -m tools.wheel_trial
+# Other versions of Python that are at hand get the pure wheel.
+OTHERS ?= $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python)
 
-lock: $(TOOLS)/.ready  ## write requirements.lock; OPTIONS=--upgrade takes newer versions
+wheel-trial: $(TOOLS)/.ready  ## build wheels, install them where nothing else is, and search as the README does
+	$(TOOLS)/bin/python -m tools.wheel_trial $(OTHERS)
+
+# Two files, since some extras need DuckDB 1.5.5. The second has what builds a wheel, too.
+lock: $(TOOLS)/.ready  ## write both lock files; OPTIONS=--upgrade takes newer versions
 	$(TOOLS)/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --quiet \
 		--custom-compile-command "make lock" --output-file requirements.lock $(OPTIONS)
+	$(TOOLS)/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --quiet --all-extras \
+		--custom-compile-command "make lock" --output-file requirements-all.lock $(OPTIONS)
 
 # --strict: a package that the service does not know fails, instead of counting as safe.
 audit: $(TOOLS)/.ready  ## ask PyPI for known vulnerabilities of the locked packages
 	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock $(OPTIONS)
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements-all.lock $(OPTIONS)
 
 licences: $(TOOLS)/.ready $(LOCKED)/.ready  ## list licences of the locked packages; fail at a GPL or none
 	$(TOOLS)/bin/pip-licenses --python $(LOCKED)/bin/python --order license --with-urls --partial-match \

@@ -221,10 +221,13 @@ def test_only_one_module_writes_the_command_that_installs():
     assert found == {"qmd/errors/extras.py"}
 
 
-def pins() -> dict[str, list[tuple[Requirement, int]]]:
-    """Versions that the lock has of each package, with the number of their hashes."""
+LOCKS = ("requirements.lock", "requirements-all.lock")
+
+
+def pins(name: str = "requirements.lock") -> dict[str, list[tuple[Requirement, int]]]:
+    """Versions that a lock has of each package, with the number of their hashes."""
     found: dict[str, list[tuple[Requirement, int]]] = {}
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", " ")
+    text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
     for line in text.splitlines():
         if line and not line.lstrip().startswith("#"):
             pin, *hashes = line.split("--hash=sha256:")
@@ -245,8 +248,30 @@ def test_the_lock_pins_every_dependency_to_a_version_that_is_allowed():
         assert canonicalize_name(wanted.name) in locked, f"{wanted}, run: make lock"
 
 
-def test_the_lock_has_hashes_of_every_version_and_nothing_from_elsewhere():
-    for versions in pins().values():
+def test_the_lock_of_all_has_what_builds_a_wheel_and_every_extra():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = settings["project"]["optional-dependencies"].values()
+    wanted = [*settings["build-system"]["requires"], *(each for extra in extras for each in extra)]
+    locked = pins("requirements-all.lock")
+    for requirement in map(Requirement, wanted):
+        if requirement.name != settings["project"]["name"]:
+            pinned = locked.get(canonicalize_name(requirement.name), [])
+            assert pinned, f"{requirement}, run: make lock"
+            for pin, _ in pinned:
+                (only,) = pin.specifier
+                assert requirement.specifier.contains(only.version), f"{requirement}: make lock"
+
+
+def test_the_locks_differ_only_where_an_extra_needs_another_version():
+    """Else a developer tests other versions than a user installs."""
+    locked, everything = pins(), pins("requirements-all.lock")
+    differing = [name for name in locked if str(locked[name]) != str(everything.get(name))]
+    assert differing == ["duckdb"]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_the_lock_has_hashes_of_every_version_and_nothing_from_elsewhere(lock):
+    for versions in pins(lock).values():
         for pin, hashes in versions:
             assert hashes, pin
             assert [each.operator for each in pin.specifier] == ["=="]

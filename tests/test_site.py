@@ -65,7 +65,7 @@ def test_a_link_to_nothing_is_refused(tmp_path):
 
 
 def test_a_link_in_a_program_is_left_alone():
-    text = "```\n[gone](gone.md)\n```\n"
+    text = "```\n[gone](gone.md)\n```\n`[gone](gone.md)`\n"
     assert pages._relinked(text, pages.DOCS / "python.md", "python.md", {}, {}) == text
 
 

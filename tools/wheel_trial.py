@@ -1,6 +1,9 @@
 """Trial of the wheel: build it, install it where nothing else is, and search as the README does.
 
-python -m tools.wheel_trial
+python -m tools.wheel_trial [PYTHON...]
+
+A wheel with compiled modules is for one version of Python. Other interpreters, which may be named,
+get the pure wheel, as on a system without a wheel of its own.
 """
 
 from __future__ import annotations
@@ -10,10 +13,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.sessions import Step, blocks, difference, printed, steps
+from tools.install_sizes import sizes
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,23 +52,60 @@ def wrong(shown: Sequence[Step], programs: Path, folder: Path) -> list[str]:
     return found
 
 
+def built(folder: Path, *, pure: bool) -> Path:
+    """Build a wheel of the source archive: for this Python, or the one without compiled modules."""
+    command = [sys.executable, "-m", "build", "--installer", "uv", "--outdir", str(folder)]
+    environ = os.environ | ({"QMD_PURE": "1"} if pure else {})
+    subprocess.run([*command, ROOT], check=True, stdout=subprocess.DEVNULL, env=environ)
+    (wheel,) = folder.glob("*.whl")
+    print(f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+    return wheel
+
+
+def installed(wheel: Path, interpreter: str, folder: Path) -> Path:
+    """Install a wheel where nothing else is, and no compiler can be called.
+
+    Returns:
+        The folder of its programs.
+    """
+    uv = [sys.executable, "-m", "uv"]
+    subprocess.run([*uv, "venv", "--quiet", "--python", interpreter, folder], check=True)
+    subprocess.run(
+        [*uv, "pip", "install", "--quiet", "--only-binary", ":all:", "--python", folder, wheel],
+        check=True,
+        env=os.environ | {"CC": "false", "CXX": "false"},
+    )
+    return folder / "bin"
+
+
+def tried(wheel: Path, interpreter: str, folder: Path) -> list[str]:
+    """Run the session of the README with a wheel; return where it prints something else."""
+    began = time.monotonic()
+    folder.mkdir()
+    programs = installed(wheel, interpreter, folder / "fresh")
+    shown = chosen(ROOT / "README.md")
+    found = wrong(shown, programs, folder)
+    size = sum(sizes(folder / "fresh").values()) / 1e6
+    seconds = time.monotonic() - began
+    print(
+        f"{interpreter}: {len(shown) - len(found)} of {len(shown)} commands as in the README",
+        end=", ",
+    )
+    print(f"{size:.0f} MB installed, {seconds:.0f} s", flush=True)
+    return found if shown else ["README.md has no session"]
+
+
 def main() -> int:
-    """Try the wheel; 1 if it does not do what the README shows."""
+    """Try the wheel with this Python, and the pure one with the others; 1 if one fails."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        build = [sys.executable, "-m", "build", "--installer", "uv", "--outdir"]
-        subprocess.run([*build, folder / "dist", ROOT], check=True, stdout=subprocess.DEVNULL)
-        (wheel,) = (folder / "dist").glob("*.whl")
-        print(f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
-        python = folder / "fresh" / "bin" / "python"
-        venv = [sys.executable, "-m", "venv", "--without-pip", folder / "fresh"]
-        subprocess.run(venv, check=True)
-        uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--only-binary", ":all:"]
-        subprocess.run([*uv, "--python", python, wheel], check=True)
-        shown = chosen(ROOT / "README.md")
-        found = wrong(shown, python.parent, folder)
-    print(*found, f"{len(shown) - len(found)} of {len(shown)} commands as in the README.", sep="\n")
-    return 1 if found or not shown else 0
+        found = tried(built(folder / "compiled", pure=False), sys.executable, folder / "own")
+        if sys.argv[1:]:
+            pure = built(folder / "pure", pure=True)
+            for number, interpreter in enumerate(sys.argv[1:]):
+                found += tried(pure, interpreter, folder / f"other-{number}")
+    print(*found, sep="\n")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -33,7 +33,10 @@ PICTURES = (".svg", ".png")
 _FENCE = re.compile(r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$", re.M | re.S)
 _LINK = re.compile(
     r"\[(?P<text>[^\[\]]*)\]\((?P<target>(?!https?:|mailto:|#)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)"
+    r"|`[^`\n]+`"
 )
+"""A link, or text in backticks, in which nothing is one."""
+
 _NAME = re.compile(r"[\w/-]+\.md")
 _TITLE = re.compile(r"^# (.+)$", re.M)
 _LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".sql": "sql"}
@@ -116,6 +119,8 @@ def _relinked(
     """
 
     def mended(found: re.Match[str]) -> str:
+        if found["target"] is None:
+            return found[0]
         target = (path.parent / found["target"]).resolve()
         if target.is_dir():
             target /= "README.md"
