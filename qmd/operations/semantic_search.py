@@ -349,6 +349,7 @@ async def query(
         per_file,
         exact,
         None if all_copies else partial(near_duplicates, index),
+        index.keyword_share(),
     )
 
     def begun() -> tuple[Filter | None, int, Helpers]:

@@ -31,7 +31,7 @@ from qmd.ranking.passages import with_passages
 from qmd.ranking.query_document import Question
 from qmd.ranking.query_document import Search as Asked
 from qmd.ranking.reranking import reranked
-from qmd.ranking.scale import attained
+from qmd.ranking.scale import WORDS, attained
 from qmd.types import Filter, Nearest
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Recipe(NamedTuple):
         per_file: passages of one document at most.
         exact: no other words stand for those that no document has.
         copies: gives the documents that have near-duplicates, to fold these; None: fold none.
+        words: share of the keyword lists in the score.
     """
 
     fusion: Fusion
@@ -76,6 +77,7 @@ class Recipe(NamedTuple):
     per_file: int
     exact: bool
     copies: Callable[[Cursor], Copies] | None
+    words: float = WORDS
 
 
 class Helpers(NamedTuple):
@@ -221,6 +223,7 @@ class _Run:
             unknown=unknown,
             half_life=self._recipe.half_life,
             limit=limit,
+            share=self._recipe.words,
         )
 
     def _with_passages(self, cursor: Cursor, documents: list[Ranked]) -> list[Ranked]:
