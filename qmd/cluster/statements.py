@@ -280,7 +280,7 @@ RULES: Mapping[str, Rule] = {
     "collections/left_out": Gathered(is_distinct=True),
     "collections/lost_folders": _none,
     "collections/unread_files": _none,
-    "collections/overview": added([4, 5], keys=[0, 1, 2, 3]),
+    "collections/overview": added([4, 5, 7, 8], keys=[0, 1, 2, 3]),
     "documents/at": _DOCUMENT(),
     "documents/below": _DOCUMENT(order=lambda row: (row[1], row[2])),
     "documents/bodies": Gathered(is_distinct=True),

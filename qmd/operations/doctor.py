@@ -288,6 +288,8 @@ def _folders(index: Index) -> Iterator[Finding]:
             files = amount(collection.documents, "file")
             rest = left_out.in_words(passed_over.get(collection.name, ()))
             told = f"{files}; not indexed: {rest}" if rest else files
+            if size_of_data := collection.data_bytes:
+                told += f"; {left_out.data_in_words(collection.data_documents, size_of_data)}"
             yield Finding(f"collection {collection.name}", "ok", told)
         for each in kept.get(collection.name, ()):
             mend = left_out.removal(collection.name, each).replace("run", "Run", 1)

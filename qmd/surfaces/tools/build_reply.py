@@ -229,6 +229,13 @@ def _kept(folders: Sequence[Kept]) -> dict[str, Any]:
     return {"kept": [each._asdict() for each in folders]} if folders else {}
 
 
+def _data(collection: Overview) -> dict[str, int]:
+    """Return how much of a collection is data, in JSON; nothing if none is."""
+    if not collection.data_bytes:
+        return {}
+    return {"dataDocuments": collection.data_documents, "dataBytes": collection.data_bytes}
+
+
 def stored(done: Put) -> Reply:
     """Build the reply about a document that was put."""
     verb = "Replaced" if done.replaced else "Stored"
@@ -338,6 +345,7 @@ def facts(now: Status) -> dict[str, Any]:
                 "pattern": each.mask,
                 "documents": each.documents,
                 "lastUpdated": reply_text.moment(each.modified),
+                **_data(each),
                 **_kept(now.kept.get(each.name, ())),
             }
             for each in now.collections

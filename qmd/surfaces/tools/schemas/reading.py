@@ -43,6 +43,8 @@ STATUS = tool_of(
                         "pattern": text(),
                         "documents": integer(),
                         "lastUpdated": text("ISO 8601"),
+                        "dataDocuments": integer(),
+                        "dataBytes": integer(),
                         "kept": KEPT,
                     },
                     *("name", "path", "pattern", "documents", "lastUpdated"),
