@@ -228,6 +228,7 @@ class Result(NamedTuple):
         also_in: `collection/path` of the same file in other collections that were searched.
         stale: the file has changed or gone since the last update.
         similar: files of near-duplicates that the search found too, and that this stands for.
+        size: bytes of the text of the document, in UTF-8.
     """
 
     docid: str
@@ -244,6 +245,7 @@ class Result(NamedTuple):
     also_in: tuple[str, ...] = ()
     stale: bool = False
     similar: tuple[str, ...] = ()
+    size: int = 0
 
 
 class Passage(NamedTuple):

@@ -144,7 +144,7 @@ def test_another_version_of_a_reader_reads_its_own_files_again(files, tmp_path, 
     assert (report.updated, report.unchanged) == (2, 2)
     assert sorted(set(asked)) == ["a.pages", "c.pages", "f.hang", "mail.box"]
     assert files.ask("select distinct reader from documents order by all") == [
-        ("csv_rows 1",),
+        ("csv_rows 2",),
         ("oddreaders/box 2.0",),
         ("oddreaders/pages 2.0",),
         (None,),

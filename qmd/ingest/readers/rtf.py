@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from qmd.ingest.readers import charsets, wide
 from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.office import given_title
 from qmd.ingest.readers.reading import Reading, Unreadable
@@ -65,6 +66,8 @@ def read(data: bytes, name: str) -> Reading:
     out = Builder("RTF")
     if not data.strip():
         raise Unreadable("empty file")
+    if wide.is_wide(data):
+        data = _in_ascii(charsets.with_encoding(data).text)
     if not data.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("no RTF file")
     scan = _Scan(out, data)
@@ -77,6 +80,19 @@ def read(data: bytes, name: str) -> Reading:
         author=told.get("author"),
         metadata={key: told.get(key) for key in ("subject", "keywords", "doccomm")},
     )
+
+
+def _in_ascii(text: str) -> bytes:
+    """Write characters beyond ASCII as RTF has them: by their code units in UTF-16."""
+
+    def escaped(found: re.Match[str]) -> str:
+        units = found[0].encode("utf-16-le")
+        return "".join(
+            f"\\uc1\\u{int.from_bytes(units[at : at + 2], 'little', signed=True)}?"
+            for at in range(0, len(units), 2)
+        )
+
+    return re.sub("[^\x00-\x7f]", escaped, text).encode()
 
 
 class _Scan:

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +25,11 @@ UNTOUCHED = 512 << 20
 """Bytes that may be mapped besides the memory of a file: libraries map more than they use."""
 
 MOST_ATTACHMENTS = 2000
+
+_DECLARING = ("html", "bookmarks", "opml")
+_UNTOLD = "org restructuredtext asciidoc mediawiki latex subtitles transcript canvas notebook"
+_TEXTS = frozenset((*_DECLARING, *_UNTOLD.split()))
+"""Readers of text that may be in any encoding."""
 
 
 def serve() -> None:
@@ -59,7 +65,7 @@ class _Session:
                     from qmd.ingest.readers.ocr import Tesseract
 
                     read = partial(read, ocr=Tesseract(task.ocr))
-                return _bounded(read(data, name), limits)
+                return _bounded(_remarked(read(data, name), task.reader, data), limits)
             return _bounded(_converted(task, data, name, limits, Path(scratch)), limits)
         except Unreadable as error:
             raise Unreadable(_line(str(error))) from None
@@ -71,6 +77,16 @@ class _Session:
             raise Unreadable(_line(f"damaged: {type(error).__name__}: {error}")) from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _remarked(reading: Reading, reader: str, data: bytes) -> Reading:
+    """Say in which encoding a text was, if its format does not say it."""
+    if reading.remark or reader not in _TEXTS:
+        return reading
+    from qmd.ingest.readers import charsets
+
+    found = charsets.with_encoding(data, declared=reader in _DECLARING)
+    return reading if found.is_declared else replace(reading, remark=found.remark)
 
 
 def _loaded(reader: str) -> Callable[..., Reading]:

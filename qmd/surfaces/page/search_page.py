@@ -163,7 +163,7 @@ async def _found(toolbox: Toolbox, asked: AddressedSearch, limit: int) -> Result
 async def _facets(toolbox: Toolbox, asked: AddressedSearch) -> Facets:
     depth = asked.folder.count("/") + 1 if asked.folder else 1
     words = asked.query if asked.mode != MEANING else ""
-    found: Facets = await toolbox.look(browse.facets, words, depth=depth, **asked.selection())
+    found: Facets = await toolbox.look(browse.facet_counts, words, depth=depth, **asked.selection())
     return found
 
 
