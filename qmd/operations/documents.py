@@ -12,6 +12,7 @@ from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.operations import document_parts
+from qmd.ranking import search_log
 from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
@@ -188,6 +189,8 @@ def _get(
     document, asked = document_parts.resolved(cursor, paths.Range(name, first, count), folder)
     body = _body(cursor, document, some=asked.first is not None or asked.lines is not None)
     context = index.context_of(cursor, document)
+    if index.log and index.database.remembered("log", search_log.is_kept, cursor=cursor):
+        index.log.opened(document.name)
     return document_parts.passage(document, body, context, asked.first, asked.lines)
 
 

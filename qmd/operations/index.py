@@ -12,6 +12,7 @@ from qmd.models.loader import Models
 from qmd.quoting import command
 from qmd.ranking import search_log
 from qmd.ranking.postings_loader import Holder
+from qmd.ranking.scale import WORDS
 from qmd.ranking.vector_indexes import VectorIndexes
 from qmd.settings import config
 from qmd.settings.config import Settings
@@ -49,11 +50,14 @@ class Index:
         log: log of searches; None keeps none, whatever index.yml says.
         holder: postings in memory.
         deadline: seconds to wait for other machines, on top of what an answer takes here.
+        tried_share: share of keywords to search with, in place of that in index.yml.
     """
 
     deadline = 0.0
 
     log: search_log.Log | None
+    tried_share: float | None = None
+    _share: tuple[Hashable, float] = None, WORDS
     _mirrored: tuple[Hashable, str | None] = None, None
 
     def __init__(
@@ -135,6 +139,21 @@ class Index:
     def settings(self) -> Settings:
         """Load the settings in index.yml."""
         return config.load(self.place)
+
+    def keyword_share(self) -> float:
+        """Return the share of keywords in the score of a hybrid search."""
+        if self.tried_share is not None:
+            return self.tried_share
+        try:
+            stamp = config.stamp(self.place)
+        except FileNotFoundError:
+            return WORDS
+        known, share = self._share
+        if stamp is None or stamp != known:
+            said = self.settings().keywords
+            share = WORDS if said is None else said
+            self._share = stamp, share
+        return share
 
     def _approved(self) -> Settings:
         """Load the settings, without models of a project that are not approved."""

@@ -37,7 +37,7 @@ from qmd.declaration.parameters import (
     selected,
 )
 from qmd.embedding.vector_status import other_vectors_notice, vector_status
-from qmd.errors import InvalidArgument, NotEmbedded, QueryError
+from qmd.errors import InvalidArgument, NotEmbedded
 from qmd.operations import freshness, record_order
 from qmd.operations.search import (
     NONE_INCLUDED,
@@ -102,7 +102,7 @@ def vector_search(
     """Find documents by meaning: passages that say what you ask, in whatever words.
 
     Args:
-        question: what to look for.
+        question: what to look for; fields in it, such as `tag:draft`, limit the documents.
         limit: results at most; None: all.
         min_score: 0 to 1, from which on a passage counts.
         per_file: passages of one document at most.
@@ -129,9 +129,8 @@ def vector_search(
     if fresh:
         freshness.update_first(index, documents.collections or ())
     made = searches.begin("vsearch", question, documents.collections, limit or UNLIMITED)
-    problem = query.check_semantic(question)
-    if problem or not question.strip():
-        raise QueryError(problem or query.NOTHING_TO_FIND)
+    text, fields = query.text_and_fields(question)
+    documents = documents._replace(clauses=fields)
     space, state = vector_status(index, documents.collections)
     if not state.documents and (empty := empty_index_notice(index)):
         return Results([], empty)
@@ -140,11 +139,9 @@ def vector_search(
     cut: list[str] = []
     [vector] = index.models.vectors(
         space,
-        [space.model.as_query(question)],
+        [space.model.as_query(text)],
         between=cancellation.check,
-        cut=lambda _, tokens: cut.append(
-            truncation.truncation_notice(question, space.model, tokens)
-        ),
+        cut=lambda _, tokens: cut.append(truncation.truncation_notice(text, space.model, tokens)),
     )
     found = index.read(
         partial(
@@ -154,7 +151,7 @@ def vector_search(
             made,
             space=space,
             vectors=state.vectors,
-            words=query.content_words(question),
+            words=query.content_words(text),
             among=documents,
             limit=limit or UNLIMITED,
             min_score=min_score,
@@ -164,7 +161,7 @@ def vector_search(
             copies=not all_copies,
         )
     )
-    chance = None if space.model.knows(question) else space.model.chance
+    chance = None if space.model.knows(text) else space.model.chance
     notices = [found.notice] if found.notice else [chance, *cut, state.notice]
     found.notice = "\n".join(filter(None, notices)) or None
     return found
@@ -362,6 +359,7 @@ async def query(
         exact,
         None if all_copies else partial(near_duplicates, index),
         rrf_k,
+        index.keyword_share(),
     )
 
     def begun() -> tuple[Filter | None, int, Helpers]:

@@ -92,6 +92,7 @@ def fused(
     limit: int,
     unknown: Collection[int] = (),
     rrf_k: int = RRF_K,
+    share: float = WORDS,
 ) -> list[Ranked]:
     """Fuse lists and return the best documents, best first.
 
@@ -101,8 +102,9 @@ def fused(
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         limit: documents at most.
         rrf_k: constant of reciprocal rank fusion.
+        share: of the keyword lists in the score.
     """
-    weights = _weights(lists, fusion)
+    weights = _weights(lists, fusion, share)
     entries = [
         (document_id, number, rank, score)
         for number, each in enumerate(lists)
@@ -282,13 +284,13 @@ def _floors(lists: Sequence[Listed], entries: Iterable[tuple[int, int, int, floa
     return [floors.get(number, 0.0) for number in range(len(lists))]
 
 
-def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
+def _weights(lists: Sequence[Listed], fusion: Fusion, words: float) -> list[float]:
     """Return the weight of each list: unchanged for ranks, normalized to 1 for scores."""
     if fusion == "rrf":
         return [each.weight for each in lists]
     lexical = sum(each.weight for each in lists if each.kind == "lex")
     semantic = sum(each.weight for each in lists if each.kind != "lex")
-    share = 1.0 if not semantic else 0.0 if not lexical else WORDS
+    share = 1.0 if not semantic else 0.0 if not lexical else words
     return [
         share * each.weight / lexical
         if each.kind == "lex"

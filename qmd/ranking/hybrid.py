@@ -31,7 +31,7 @@ from qmd.ranking.passages import with_passages
 from qmd.ranking.query_document import Question
 from qmd.ranking.query_document import Search as Asked
 from qmd.ranking.reranking import reranked
-from qmd.ranking.scale import attained
+from qmd.ranking.scale import WORDS, attained
 from qmd.types import Filter, Nearest
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Recipe(NamedTuple):
         exact: no other words stand for those that no document has.
         copies: gives the documents that have near-duplicates, to fold these; None: fold none.
         rrf_k: constant of reciprocal rank fusion.
+        words: share of the keyword lists in the score.
     """
 
     fusion: Fusion
@@ -78,6 +79,7 @@ class Recipe(NamedTuple):
     exact: bool
     copies: Callable[[Cursor], Copies] | None
     rrf_k: int = RRF_K
+    words: float = WORDS
 
 
 class Helpers(NamedTuple):
@@ -224,6 +226,7 @@ class _Run:
             half_life=self._recipe.half_life,
             limit=limit,
             rrf_k=self._recipe.rrf_k,
+            share=self._recipe.words,
         )
 
     def _with_passages(self, cursor: Cursor, documents: list[Ranked]) -> list[Ranked]:

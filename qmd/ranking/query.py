@@ -176,6 +176,25 @@ def structure_of(query: str) -> Structure | None:
     return structure(query)
 
 
+def text_and_fields(question: str) -> tuple[str, tuple[Any, ...]]:
+    """Split a semantic query into the text to embed and its fields, such as `tag:draft`.
+
+    Raises:
+        QueryError: it excludes words, has nothing to look for, or a value cannot be read.
+    """
+    structure = structure_of(question) if question.count('"') % 2 == 0 else None
+    if structure is None or not structure.fields:
+        problem = check_semantic(question)
+        text, fields = question, ()
+    else:
+        excludes = any(token.is_excluded for token in structure.tokens)
+        problem = NEGATION_IN_MEANING if excludes else None
+        text, fields = structure.text, structure.fields
+    if problem or not text.strip():
+        raise QueryError(problem or NOTHING_TO_FIND)
+    return text, fields
+
+
 def straight(query: str) -> str:
     """Replace typographic quotes by straight ones, if they are pairs."""
     if query.isascii():

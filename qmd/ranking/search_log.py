@@ -1,4 +1,4 @@
-"""Search log: one JSON line for each search, in a file beside the index.
+"""Search log: one JSON line for each search or opened document, in a file beside the index.
 
 The log is not in the index itself, where searches would have to wait for writers, and writers for
 searches. Any number of processes append, each line with one system call. A large file becomes the
@@ -14,7 +14,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -91,6 +91,18 @@ class Log:
             "results": len(found),
             "found": found[:MOST],
         }
+        self._add(line)
+
+    def opened(self, file: str) -> None:
+        """Append that a document was read: after a search, a sign that it was the right one.
+
+        Args:
+            file: `collection/path`.
+        """
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")[:-6]
+        self._add({"opened_at": now, "file": file})
+
+    def _add(self, line: Mapping[str, object]) -> None:
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         with suppress(OSError):  # a read-only folder, or a full disk
             self._append(data)

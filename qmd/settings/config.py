@@ -82,6 +82,7 @@ class Settings(NamedTuple):
         server: whether a running server carries commands out for other processes.
         engines: indexes of shards, by the name of the engine.
         experiences: whether agents may submit and find experience records.
+        keywords: share of keywords in the score of a hybrid search; None: the usual one.
     """
 
     collections: tuple[Collection, ...] = ()
@@ -97,6 +98,7 @@ class Settings(NamedTuple):
     server: bool = True
     engines: Mapping[str, Engine] = MappingProxyType({})
     experiences: bool = True
+    keywords: float | None = None
 
 
 def digest(place: Place) -> str | None:
@@ -256,6 +258,7 @@ class _Reader:
             "server",
             "engine",
             "experiences",
+            "ranking",
             "collections",
         )
         top = self._mapping(document, known, "index.yml", parent=None, key=None)
@@ -307,7 +310,20 @@ class _Reader:
             self._flag(top, "server", default=True),
             self._engines(top),
             self._flag(top, "experiences", default=True),
+            self._keywords(top),
         )
+
+    def _keywords(self, top: Any) -> float | None:
+        """Share of keywords in the score of a hybrid search."""
+        ranking = self._mapping(
+            top.get("ranking"), ("keywords",), "ranking", parent=top, key="ranking"
+        )
+        share = ranking.get("keywords")
+        if share is None:
+            return None
+        if not isinstance(share, int | float) or isinstance(share, bool) or not 0 < share < 1:
+            self._fail(ranking, "keywords", "'keywords' has to be a number between 0 and 1")
+        return float(share)
 
     def _ocr(self, top: Any) -> str:
         """Languages in which pictures are read, as Tesseract names them."""

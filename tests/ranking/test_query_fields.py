@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qmd.errors import QueryError
 from qmd.operations.index import Index
 from qmd.operations.search import search
-from qmd.operations.semantic_search import query
+from qmd.operations.semantic_search import query, vector_search
 from qmd.ranking import bm25, query_syntax
 from qmd.ranking.query import parse
 from qmd.ranking.query_syntax import MOST
@@ -198,3 +198,26 @@ def test_fields_limit_what_is_found_by_meaning_as_well(meaning):
     assert asked("lex: milk tag:draft") == {GREEN}
     with pytest.raises(QueryError, match="leave out"):
         asked("-tag:draft")
+
+
+def test_fields_limit_a_search_by_meaning_and_are_not_embedded(meaning):
+    for path, text in NOTES.items():
+        meaning.write(path, text)
+    meaning.update()
+    meaning.embed()
+
+    def asked(question):
+        found = vector_search(meaning.engine, question, min_score=0.0)
+        return {each.file.removeprefix("notes/"): each.score for each in found}
+
+    whole = asked("brewing a drink")
+    assert whole.keys() == {GREEN, BLACK, COFFEE}
+    assert asked("brewing a drink tag:draft") == {GREEN: whole[GREEN]}
+    assert asked("path:tea brewing a drink") == {each: whole[each] for each in (GREEN, BLACK)}
+    assert asked("brewing a drink -path:tea") == {COFFEE: whole[COFFEE]}
+    with pytest.raises(QueryError, match="Negation"):
+        asked("brewing -tea tag:draft")
+    with pytest.raises(QueryError, match="no words to look for"):
+        asked("tag:draft")
+    with pytest.raises(QueryError, match="takes a date"):
+        asked("brewing after:soon")

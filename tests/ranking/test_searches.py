@@ -98,8 +98,11 @@ def test_it_stays_off_where_another_index_is_put_in_the_place_of_one(logged):
 def test_what_is_no_search_is_not_noted(logged):
     with pytest.raises(QueryError):
         search(logged.engine, '"tea')
-    get(logged.engine, "notes/tea.md")
     assert logged.engine.log.lines() == []
+    get(logged.engine, "notes/tea.md")
+    [line] = logged.engine.log.lines()  # of a document that was read
+    assert json.loads(line).keys() == {"opened_at", "file"}
+    assert asked(logged, "select * from searches") == []
 
 
 def test_only_the_user_can_read_it(logged):

@@ -15,6 +15,7 @@ from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, report, report_json
+from qmd.surfaces.cli.bench_tuning import tuning_json, tuning_report
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, notice, say, state
 from qmd.surfaces.cli.framework import READ, WRITTEN, Collections, Whole
 from qmd.surfaces.cli.progress import bars
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from qmd.evaluation.runs import Run, Spread
     from qmd.operations.index import Index
 
+
+MISSING_FIXTURE = (
+    "Name a file with judged queries, or a folder.\n\n"
+    "'qmd bench --tune' alone takes results that were read after a search."
+)
 
 NAMED = 5
 """Names that a notice lists at most."""
@@ -47,15 +53,16 @@ class BenchOptions(NamedTuple):
         "qmd bench questions.json --backend bm25 --queries 20",
     ),
     ("Draw quality against time", "qmd bench questions.json --chart quality.svg"),
+    ("Propose weights for your documents", "qmd bench questions.json --tune"),
 )
 def bench(
     context: typer.Context,
     fixture: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             click_type=READ, help="JSON with queries and expected files, or a BEIR or TREC folder."
         ),
-    ],
+    ] = None,
     backend: Annotated[
         list[Backend] | None,
         typer.Option("--backend", help="Only this way to search; may be repeated."),
@@ -105,6 +112,14 @@ def bench(
         bool,
         typer.Option("--force", help="Replace files, even if they are no runs or pictures of qmd."),
     ] = False,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="Propose the share of keywords in 'query'; without a fixture, by results that "
+            "were read after a search.",
+        ),
+    ] = False,
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -119,7 +134,17 @@ def bench(
         raise UsageError("There is nothing to do: --no-search goes with --score RUN.")
     if run is not None:
         runs.check_run_files(run, backend or list(Backend), force=force)
-    judged = fixtures.read(fixture)
+    if tune and (backend or depth or run or score or no_search or chart):
+        raise UsageError("--tune compares hybrid searches: it goes with --queries, -c and --json.")
+    if fixture is None:
+        if not tune:
+            raise UsageError(MISSING_FIXTURE)
+        from qmd.evaluation import opened_results
+
+        with state(context).engine() as engine:
+            judged = opened_results.from_log(engine.log.lines() if engine.log else ())
+    else:
+        judged = fixtures.read(fixture)
     if judged.corpus is not None and collection:
         raise UsageError(
             f"{fixture} has documents of its own; -c is for queries about yours.\n\n"
@@ -129,6 +154,9 @@ def bench(
         notice(judged.remark)
     if queries is not None:
         judged = judged.sampled(queries)
+    if tune:
+        _tune(context, judged, collection or (), gpu=not no_gpu, as_json=as_json)
+        return
     depth = min(depth or judged.depth, UNLIMITED)
     options = BenchOptions(backend or (), collection or (), depth, not no_search, run)
     others = [runs.read(path, judged, depth=options.depth) for path in score or ()]
@@ -139,6 +167,38 @@ def bench(
     say(formats.as_json(report_json(outcome)) if as_json else report(outcome))
     if _tell_failures(outcome):
         raise Ended(PARTLY)
+
+
+def _tune(
+    context: typer.Context,
+    judged: Fixture,
+    collections: Sequence[str],
+    *,
+    gpu: bool,
+    as_json: bool,
+) -> None:
+    """Compare weights, and tell what to write into index.yml."""
+    from qmd.evaluation import index_under_test, tuning
+    from qmd.evaluation.fixtures import MIN_DEPTH
+
+    judged = judged._replace(depth=MIN_DEPTH)
+    with (
+        state(context).engine(warm=True, gpu=gpu) as engine,
+        bars("shares") as of,
+        ExitStack() as stack,
+    ):
+        if judged.corpus is None:
+            tried = index_under_test.own_index(engine, judged, collections)
+        else:
+            tried = stack.enter_context(index_under_test.corpus_index(engine, judged, of))
+            tried.engine.tried_share = engine.keyword_share()
+        _tell_missing(tried)
+        tuned = tuning.tune(tried, of)
+        config = engine.place.config
+    if as_json:
+        say(formats.as_json(tuning_json(tuned, judged.name)))
+    else:
+        say(tuning_report(tuned, judged.name, config))
 
 
 def _measured(

@@ -24,7 +24,7 @@ TOO_NEW = {"schema_version": 9999, "qmd_version": ORDERS, "index": ORDERS}
 RUNS = {
     "append": [["append", "inbox/wild", "--file", "judged.json"], ["append", ORDERS]],
     "ask": [["ask", "wombat"], ["ask", ORDERS]],
-    "bench": [["bench", "judged.json"]],
+    "bench": [["bench", "judged.json"], ["bench", "judged.json", "--tune"]],
     "cleanup": [["cleanup"]],
     "cluster build": [["cluster", "build", "docs", "--to", f"kb{NAME}"]],
     "cluster status": [["cluster", "status", x] for x in ("shards", "old", "odd", "bare")],
