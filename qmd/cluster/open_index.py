@@ -105,7 +105,6 @@ class ShardedIndex(Index):
             told = missing_notice(missing, self._shards.count)
             result.notice = "\n".join(filter(None, (told, result.notice)))
             result.missing_shards = tuple(sorted(missing))
-        MISSING.set(None)
         return result
 
     def folders(self, names: Sequence[str] = ()) -> list[Collection]:

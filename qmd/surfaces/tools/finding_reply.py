@@ -75,7 +75,9 @@ def _within(found: Results, records: Sequence[dict[str, Any]], match: Matcher, m
     ]
     kept = reply_text.fitting(brief, most=most * TOKEN_BYTES)
     notes = [found.notice] if found.notice else []
-    told = {"notice": found.notice} if found.notice else {}
+    told: dict[str, Any] = {"notice": found.notice} if found.notice else {}
+    if found.missing_shards:
+        told |= {"partial": True, "missingShards": list(found.missing_shards)}
     return Reply((found.passages.text, *notes), {"results": kept, **told})
 
 

@@ -56,6 +56,10 @@ class OperationRunner:
         """Return the result of `work`, run in a thread for what asks models."""
         return await to_thread.run_sync(partial(work, *given, **named), limiter=self.models)
 
+    def begin(self, function: Callable[..., Any]) -> None:
+        """Begin an operation before it runs, for what is read for it."""
+        self.engine.begin(declaration.of(function))
+
     async def run(self, function: Callable[..., Any], asked: Mapping[str, Any], **more: Any) -> Any:
         """Run an operation: in the event loop if it is a coroutine function, else in a thread.
 
