@@ -14,8 +14,8 @@ import argparse
 import random
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -33,7 +33,6 @@ from qmd.evaluation.significance import p_value
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
-from qmd.storage import statements
 
 Change = Callable[[], AbstractContextManager[object]]
 
@@ -43,26 +42,7 @@ def _set(name: str, value: object) -> Change:
     return partial(mock.patch, f"qmd.ranking.{name}", value)
 
 
-@contextmanager
-def _weight_of_titles(weight: float) -> Iterator[None]:
-    """Let all statements weigh titles otherwise."""
-    read = statements.statement
-
-    def changed(name: str) -> str:
-        return read(name).replace("4.0::double", f"{weight}::double")
-
-    caches = [read, statements.without_header, statements._optional, statements._shortened]
-    with mock.patch.object(statements, "statement", changed):
-        for each in caches[1:]:
-            each.cache_clear()
-        yield
-    for each in caches[1:]:
-        each.cache_clear()
-
-
 WORDS: dict[str, Change] = {
-    "titles 1× instead of 4×": partial(_weight_of_titles, 1.0),
-    "titles 2×": partial(_weight_of_titles, 2.0),
     "stop words count": _set("query.STOP_WORDS", frozenset()),
     "no longer words": _set("query_terms.PREFIX_WEIGHT", 0.0),
     "no other forms": _set("query_terms.FORM", 0.0),
