@@ -111,7 +111,7 @@ def run(begin: Callable[[], None]) -> None:
     # A linear-algebra library that starts a thread per core costs more than all it does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
-    if hasattr(sys, "setdlopenflags"):
+    if sys.platform != "win32":
         # Functions of a library are resolved when first called: DuckDB has 24,000, of which a
         # search calls few. Python's own setting is to resolve all of them.
         sys.setdlopenflags(os.RTLD_LAZY)
