@@ -221,6 +221,8 @@ class Workers:
 
     def prepare(self) -> None:
         """Fork a process for the first query, if that is safe: this one has no other thread."""
+        if sys.platform == "win32":
+            return
         try:
             threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
         except OSError:
