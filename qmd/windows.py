@@ -273,7 +273,7 @@ def program_of(process: int) -> str | None:
         _kernel.CloseHandle(handle)
 
 
-class Worker:
+class JobProcess:
     """Python process whose children end with it, and which ends with this process.
 
     Args:

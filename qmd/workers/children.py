@@ -14,7 +14,7 @@ LOOK_SECONDS = 0.002
 if sys.platform == "win32":
     from qmd import windows
 
-    Child = windows.Worker
+    Child = windows.JobProcess
 else:
     import select
     import signal

@@ -58,7 +58,7 @@ def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
 def _end_with(requests: int, group: bool) -> None:
     """End this process with the one that asks: it may be killed in the middle of a request.
 
-    On Windows, the job of `windows.Worker` does that.
+    On Windows, the job of `windows.JobProcess` does that.
     """
     if sys.platform == "win32":
         raise NotImplementedError
