@@ -27,7 +27,10 @@ NEWEST := .newest
 TOOLS ?= $(HOME)/.cache/qmd-release
 LOCKED := .locked
 
-.PHONY: demo help test newest check format docs bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
+# The generator of the documentation site.
+SITE ?= $(HOME)/.cache/qmd-site
+
+.PHONY: demo help test newest check format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
 $(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
@@ -95,6 +98,15 @@ docs: $(READY)  ## write the pages and pictures that tools make
 	$(BIN)/python -m tools.picture
 	$(BIN)/python -m tools.flows
 	$(BIN)/python -m tools.recording
+
+$(SITE)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --group site
+	touch $(SITE)/.ready
+
+site: $(INSTALLED) $(SITE)/.ready  ## build the documentation as a site, build/site, and check its links
+	$(BIN)/python -m tools.site $(SITE)/bin/zensical
 
 bench: $(READY)  ## measure beside tobi/qmd and as an index grows; writes docs/performance.md
 	$(BIN)/python -m bench $(OPTIONS)

@@ -10,7 +10,8 @@ the tables into memory of its own.
 
 Prints for each way, of the best round, what it takes to be ready, the milliseconds of the first
 two questions and of half and 95 of 100 of the others, processor time, and the memory at the end
-as PSS: what several processes share counts in parts.
+as PSS: what several processes share counts in parts. "anew" is half of the questions that are each
+the first after a write, as beside a writer that never pauses.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from bench.usage import pss
 
 WAYS = ("tables", "memory", "mapped")
 WORDS = 3
+ANEW = 30
+"""Questions that are asked right after a write each."""
 
 
 def words_of(folder: Path) -> list[str]:
@@ -71,6 +74,12 @@ def measure(way: str, index: Path, texts: Sequence[str]) -> dict[str, float]:
     cpu = 1000 * (time.process_time() - spent) / len(texts)
     later = sorted(walls[2:])
     memory = pss()
+    anew = []
+    for text in texts[-ANEW:]:
+        opened.database.write(lambda _: None)
+        began = time.perf_counter()
+        search(opened, text, limit=10)
+        anew.append(1000 * (time.perf_counter() - began))
     opened.close()
     return {
         "ready s": ready[0],
@@ -80,6 +89,7 @@ def measure(way: str, index: Path, texts: Sequence[str]) -> dict[str, float]:
         "p50 ms": later[len(later) // 2],
         "p95 ms": later[int(0.95 * len(later))],
         "CPU ms": cpu,
+        "anew ms": sorted(anew)[len(anew) // 2],
         "PSS MB": memory,
     }
 

@@ -23,22 +23,17 @@ NO_MEMORY = (
 
 
 class _Spared:
-    """Import finder that hides modules, or makes them empty.
+    """Import finder that makes modules empty.
 
-    DuckDB loads pandas when a statement is given its first value, and pyarrow.dataset with the
-    first table of pyarrow. It does without; the one takes twice as long as a search. The bindings
-    of llama.cpp load a class above them, with templates and caches of its own: three quarters of
-    their time, and qmd does not use it.
+    The bindings of llama.cpp load a class above them, with templates and caches of its own: three
+    quarters of their time, and qmd does not use it.
     """
 
-    MISSING = frozenset({"pandas", "pyarrow.dataset"})
     EMPTY = frozenset({"llama_cpp.llama"})
 
     @classmethod
     def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
         """See `importlib.abc.MetaPathFinder`."""
-        if name in cls.MISSING:
-            raise ModuleNotFoundError("qmd does without it", name=name)
         if name not in cls.EMPTY:
             return None
         from importlib.machinery import ModuleSpec

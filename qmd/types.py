@@ -33,6 +33,20 @@ class Collection(NamedTuple):
     writable: bool = False
 
 
+class FileStamp(NamedTuple):
+    """Name of a file, and its size and time at the last update.
+
+    Attributes:
+        size: bytes.
+        mtime_ns: nanoseconds since 1970; -1: too fresh to be trusted.
+    """
+
+    collection: str
+    path: str
+    size: int
+    mtime_ns: int
+
+
 class Context(NamedTuple):
     """Description of a folder, shown with results.
 
@@ -228,6 +242,7 @@ class Result(NamedTuple):
         also_in: `collection/path` of the same file in other collections that were searched.
         stale: the file has changed or gone since the last update.
         similar: files of near-duplicates that the search found too, and that this stands for.
+        size: bytes of the text of the document, in UTF-8.
     """
 
     docid: str
@@ -244,6 +259,7 @@ class Result(NamedTuple):
     also_in: tuple[str, ...] = ()
     stale: bool = False
     similar: tuple[str, ...] = ()
+    size: int = 0
 
 
 class Passage(NamedTuple):

@@ -17,6 +17,9 @@ from typing import NamedTuple
 LONG = 600
 """Seconds after which something that has to happen is taken for stuck."""
 
+_PROGRESS = re.compile(r"^(Indexing|Embedding)\b.*: .*\n", re.M)
+"""What is printed every ten seconds in a pipe, on a machine that is slow today."""
+
 _FENCED = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
 
 
@@ -79,7 +82,7 @@ def printed(command: str, folder: Path, environ: Mapping[str, str]) -> str:
         check=False,
     )
     assert done.returncode == 0, f"$ {command}\n{done.stdout}\nexit code {done.returncode}"
-    return done.stdout
+    return _PROGRESS.sub("", done.stdout)
 
 
 def difference(wanted: str, got: str) -> str:

@@ -1,4 +1,4 @@
-"""The sessions and programs that the README and the quickstart show are run as they stand there."""
+"""The sessions and programs that pages show are run as they stand there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,7 +16,20 @@ from tests.sessions import Block, blocks, difference, printed, steps
 from tools import flows, picture, recording
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "quickstart.md")
+DOCS = ROOT / "docs"
+PAGES = (
+    ROOT / "README.md",
+    DOCS / "quickstart.md",
+    DOCS / "big-libraries.md",
+    DOCS / "export.md",
+    DOCS / "from-basic-memory.md",
+    DOCS / "from-obsidian.md",
+    DOCS / "from-recoll.md",
+    DOCS / "from-tobi-qmd.md",
+    DOCS / "page.md",
+    DOCS / "privacy.md",
+    DOCS / "server.md",
+)
 PORT = "8181"
 """Of the server on pages: in tests it is another, which nobody has."""
 
@@ -55,10 +69,39 @@ def test_what_a_page_shows_is_what_is_printed(page, clone, environ):
         for number, block in enumerate(shown):
             if block.kind == "console":
                 run_session(page, block, clone, environ, port)
-            elif block.kind == "python":
+            elif block.kind == "python" and page.name == "README.md":
                 run_program(page, block, shown[number + 1], clone, environ)
     finally:
         printed("qmd mcp stop", clone, environ)
+
+
+GUARD = """
+import socket, sys
+
+def refuse(event, arguments):
+    if event == "socket.connect" and arguments[0].family != socket.AF_UNIX:
+        raise OSError("a connection to " + repr(arguments[1]))
+    if event == "socket.getaddrinfo":
+        raise OSError("a name was looked up: " + repr(arguments[0]))
+
+sys.addaudithook(refuse)
+"""
+
+
+def test_commands_of_the_page_on_privacy_open_no_connection(tmp_path, clone, environ):
+    (tmp_path / "guard").mkdir()
+    (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
+    guarded = {**environ, "PYTHONPATH": str(tmp_path / "guard")}
+    tried = subprocess.run(
+        [sys.executable, "-c", "import socket; socket.create_connection(('127.0.0.1', 9))"],
+        env=guarded,
+        capture_output=True,
+        text=True,
+    )
+    assert "OSError: a " in tried.stderr
+    for block in blocks(DOCS / "privacy.md"):
+        if block.kind == "console":
+            run_session(DOCS / "privacy.md", block, clone, guarded, PORT)
 
 
 def run_session(page: Path, block: Block, clone: Path, environ: dict[str, str], port: str) -> None:

@@ -57,9 +57,9 @@ def _views() -> Iterator[str]:
 
 
 def _table(first: str, columns: tuple[ViewColumn, ...]) -> str:
-    rows = [f"| {first} | type | |", "|---|---|---|"]
-    rows += [f"| {each.name} | {each.kind} | {_escaped(each.meaning)}" for each in columns]
-    return "".join(f"{row.rstrip(' |')} |\n" for row in rows)
+    head = f"| {first} | type | |\n|---|---|---|\n"
+    rows = (f"| {each.name} | {each.kind} | {_escaped(each.meaning)} |" for each in columns)
+    return head + "".join(f"{row}\n".replace("|  |", "| |") for row in rows)
 
 
 def _escaped(text: str) -> str:

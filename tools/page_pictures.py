@@ -27,7 +27,9 @@ PICTURES = {
         800,
         "light",
     ),
+    "links": (f"/links/{NOTE}", 1280, 800, "light"),
     "look": ("/look", 1280, 1000, "light"),
+    "map": ("/map?q=water+level&at=420,400", 1280, 860, "light"),
     "sql": (
         "/sql?run=1&query=select+date_part('year',+date)::text+as+year,+count(*)+as+documents"
         "%0Afrom+documents%0Agroup+by+year%0Aorder+by+year",

@@ -203,8 +203,11 @@ class Sandbox:
         """Make the views, and put what searches found where they look for it."""
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
-        for view in _wanted(request):
-            self._connection.execute(view.text)
+        wanted = _wanted(request)
+        stored = _stored(request, wanted)
+        for view in wanted:
+            with self._in_words():
+                self._connection.execute(view.table if view.name in stored else view.text)
         if request.calls:
             rows = [
                 {
@@ -279,6 +282,14 @@ def _wanted(request: CheckedStatement) -> list[View]:
         return list(views())
     names = needed(request.names)
     return [view for view in views() if view.name in names]
+
+
+def _stored(request: CheckedStatement, wanted: Sequence[View]) -> set[str]:
+    """Name the views that are computed before the query, because other views read them."""
+    if request.manner != "answer" or len(wanted) == len(views()):
+        return set()
+    read = {name for view in wanted for name in view.needs}
+    return {view.name for view in wanted if view.is_stored and view.name in read}
 
 
 def vocabulary() -> list[str]:

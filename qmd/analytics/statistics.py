@@ -170,11 +170,14 @@ def means(
         for batch in found:
             vectors = batch["vector"].flatten().to_numpy(zero_copy_only=False)
             numbers = batch["number"].to_numpy()
-            np.add.at(sums, numbers, vectors.reshape(len(numbers), dimensions))
+            # Vectors of a text follow each other; `np.add.at` takes many times as long.
+            begins = np.flatnonzero(np.diff(numbers, prepend=-1))
+            rows = vectors.reshape(len(numbers), dimensions)
+            sums[numbers[begins]] += np.add.reduceat(rows, begins, axis=0, dtype=np.float64)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    rows = [distinct[text] for text in hashes]
+    order = [distinct[text] for text in hashes]
     unit: NDArray[np.float64] = sums / np.maximum(lengths, 1e-12)
-    return unit[rows].astype(np.float32)
+    return unit[order].astype(np.float32)
 
 
 def distinguishing_terms(

@@ -15,6 +15,9 @@ are created before it:
     create view headings as
     select …
 
+A view with a line `stored` takes long. It is computed once for a query in which other views read
+it, and kept as a table: DuckDB would compute it for each of them.
+
 A macro has a line `in` for each of its parameters. `$selection` stands for the parameters that
 choose documents, as they are declared for all searches, and `$chosen` for their names. Every file
 in the folder is included: to add a view, add a file, and run `python -m tools.docs`, which
@@ -36,6 +39,8 @@ from qmd.storage.statements import data_folder
 _CALL = re.compile(r"^create macro (.+\)) as table$", re.M)
 _TAKEN = re.compile(r"^-- in +(\w+) +(\S+) *(.*)$", re.M)
 _NEEDS = re.compile(r"^-- needs +(.+)$", re.M)
+_STORED = re.compile(r"^-- stored\b", re.M)
+_CREATE = re.compile(r"^(create) view ", re.M)
 _COLUMN = re.compile(r"^-- out +(\w+) +(\S+) *(.*)$", re.M)
 
 
@@ -65,6 +70,7 @@ class View(NamedTuple):
         needs: names of views that come first.
         parameters: of a macro.
         text: the statement that creates it.
+        is_stored: other views read it as a table.
     """
 
     name: str
@@ -74,6 +80,12 @@ class View(NamedTuple):
     parameters: tuple[ViewColumn, ...]
     columns: tuple[ViewColumn, ...]
     text: str
+    is_stored: bool
+
+    @property
+    def table(self) -> str:
+        """Statement that computes the view, and stores its rows."""
+        return _CREATE.sub(r"\1 table ", self.text, count=1)
 
     @property
     def is_macro(self) -> bool:
@@ -115,6 +127,7 @@ def _read(name: str, text: str) -> View:
         (*taken, *more),
         tuple(ViewColumn(*found) for found in _COLUMN.findall(text)),
         text,
+        _STORED.search(text) is not None,
     )
 
 

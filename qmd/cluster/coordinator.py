@@ -17,7 +17,7 @@ from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor, Memory, Value, as_json, connected
 from qmd.storage.database import Database
 from qmd.storage.duckdb_errors import translating
-from qmd.types import Text
+from qmd.types import FileStamp, Text
 
 if TYPE_CHECKING:
     from qmd.storage.cursor import Connection
@@ -134,6 +134,10 @@ class ShardedDocuments:
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number."""
         return {row[0]: Text(*row) for row in cursor.run("search/documents", ids=list(ids))}
+
+    def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
+        """Return none: the files of documents are not held here."""
+        return {}
 
 
 class ShardedCursor(Cursor):

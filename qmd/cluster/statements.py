@@ -228,6 +228,13 @@ def _all_true(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     return [(all(rows[0][0] for rows in on_all(shards, name, parameters).values()),)]
 
 
+def _state(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
+    """Join the states of the shards to one."""
+    found = on_all(shards, name, parameters)
+    ordered = [found[shard][0] for shard in sorted(found)]
+    return [(" ".join(row[0] for row in ordered), " ".join(row[1] for row in ordered))]
+
+
 def _none(_: Shards, __: str, ___: Parameters) -> list[Row]:
     return []
 
@@ -280,16 +287,19 @@ RULES: Mapping[str, Rule] = {
     "collections/left_out": Gathered(is_distinct=True),
     "collections/lost_folders": _none,
     "collections/unread_files": _none,
-    "collections/overview": added([4, 5], keys=[0, 1, 2, 3]),
+    "collections/overview": added([4, 5, 7, 8], keys=[0, 1, 2, 3]),
+    "documents/after": Gathered(order=lambda row: row[:2], limit="limit"),
     "documents/at": _DOCUMENT(),
     "documents/below": _DOCUMENT(order=lambda row: (row[1], row[2])),
     "documents/bodies": Gathered(is_distinct=True),
     "documents/encoded": Gathered(is_distinct=True),
     "documents/is_empty": _all_true,
     "documents/named": Gathered(numbers=(1,), order=lambda row: (row[0], row[2], row[3])),
+    "documents/outlines": Gathered(),
     "documents/places": _DOCUMENT(only="ids"),
     "documents/recorded": _none,  # the files are on another machine
     "documents/why_unread": _none,
+    "documents/state": _state,
     "documents/similar": Gathered(
         order=lambda row: row[1:], limit=5, instead="cluster/similar", width=1
     ),

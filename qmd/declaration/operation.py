@@ -12,7 +12,7 @@ that a command pays for the parameters of its own operation alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
 from typing import (
@@ -89,6 +89,7 @@ class Parameter(NamedTuple):
         several: surfaces on which any number of values may be given.
         bare: its name and type say it all to a model: lists of tools leave its description out.
         problem: returns what is wrong with a value of the right type, or None.
+        deprecated: what to do instead, such as "Use --since."; a call that gives it is told so.
     """
 
     help: str
@@ -114,10 +115,12 @@ class Parameter(NamedTuple):
     several: frozenset[Surface] = frozenset()
     bare: bool = False
     problem: Callable[[Any], str | None] | None = None
+    deprecated: str | None = None
 
     def help_on(self, surface: Surface) -> str:
         """Return the line that describes the parameter on a surface."""
-        return self.helps.get(surface, self.help)
+        told = self.helps.get(surface, self.help)
+        return f"{told} Deprecated: {self.deprecated}" if self.deprecated else told
 
 
 class Declared(NamedTuple):
@@ -175,6 +178,7 @@ class _Recorded(NamedTuple):
         tool_name: as a tool, where the command line has that name for something else.
         unlisted: names in JSON of parameters that the tool takes, and that lists of tools leave
             out to be short.
+        deprecated: what to do instead; each call is told so.
     """
 
     function: Callable[..., Any]
@@ -193,6 +197,7 @@ class _Recorded(NamedTuple):
     sharded: bool = False
     tool_name: str | None = None
     unlisted: tuple[str, ...] = ()
+    deprecated: str | None = None
 
 
 class Operation(_Recorded):
@@ -222,7 +227,8 @@ class Operation(_Recorded):
     def summary(self) -> str:
         """First paragraph of the docstring, on one line."""
         text = self.function.__doc__ or ""
-        return " ".join(text.partition("\n\n")[0].split())
+        told = " ".join(text.partition("\n\n")[0].split())
+        return f"{told} Deprecated: {self.deprecated}" if self.deprecated else told
 
     @cached_property
     def parameters(self) -> dict[str, Declared]:
@@ -234,6 +240,22 @@ class Operation(_Recorded):
         return {
             name: each for name, each in self.parameters.items() if surface not in each.about.absent
         }
+
+    def deprecations(self, given: Iterable[str]) -> dict[str, str]:
+        """Return what to do instead of each deprecated thing that a call uses.
+
+        Args:
+            given: names in Python of the parameters that the call gives.
+
+        Returns:
+            The advice, by parameter; by "" that about the operation itself.
+        """
+        found = {"": self.deprecated} if self.deprecated else {}
+        for name in given:
+            advice = self.parameters[name].about.deprecated
+            if advice:
+                found[name] = advice
+        return found
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -257,6 +279,7 @@ def operation(
     sharded: bool = False,
     tool_name: str | None = None,
     unlisted: tuple[str, ...] = (),
+    deprecated: str | None = None,
 ) -> Callable[[Function], Function]:
     """Record a function as an operation; see `Operation`. The function itself stays as it is."""
 
@@ -278,6 +301,7 @@ def operation(
             sharded,
             tool_name,
             unlisted,
+            deprecated,
         )
         return function
 

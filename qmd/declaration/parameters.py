@@ -241,6 +241,25 @@ Length = Annotated[
     ),
 ]
 
+LEAST_TOKENS, MOST_TOKENS = 100, 50_000
+"""Tokens of an answer: bounds."""
+
+_BUDGET = Parameter(
+    help="Passages with their text, up to so many tokens; a token counts as four bytes.",
+    helps={"tool": "4 bytes a token."},
+    flags=("-t", "--max-tokens"),
+    metavar="INTEGER",
+    json="maxTokens",
+    least=LEAST_TOKENS,
+    most=MOST_TOKENS,
+    aliases=("tokens", "budget", "tokenBudget", "tokenLimit", "maxLength"),
+)
+
+TokenBudget = Annotated[int, _BUDGET]
+
+PassagesUpTo = Annotated[int | None, _BUDGET]
+"""Of a search that answers with passages in place of snippets, if it is given."""
+
 # -- hybrid search -------------------------------------------------------------------------
 
 QueryDocument = Annotated[

@@ -66,6 +66,7 @@ def batch(
             links=_lists([item.links for item in parsed]),
             lang=texts(codes),
             link_percent=link_percents([(item.file.text or "", item.matter) for item in parsed]),
+            data_bytes=numbers("uint64", [size for _, size in fields]),
         ),
         texts=Relation(
             hash=texts([*contents]),
@@ -119,18 +120,23 @@ def _fields(item: Parsed, named: bool) -> tuple[Document, int]:
 
 def stored_fields(
     collection: str, title: str, path: str, body: str, *, matter: int, described: str
-) -> Document:
+) -> tuple[Document, int]:
     """Return title, path and body as indexed: the path of a record is a mere number.
 
     Args:
         collection: of the document, whose stored columns the others are.
         matter: characters of its front matter.
         described: values of the metadata that are searched, too.
+
+    Returns:
+        And how many bytes of data are left out.
     """
     if collection == EXPERIENCES:
-        return title, "", data_blanked(body.encode())[0].decode()
+        words, left_out = data_blanked(body.encode())
+        return (title, "", words.decode()), left_out
     size = len(body[:matter].encode())
-    return title, path, searched(body, body.encode(), size, described)[0]
+    indexed, left_out = searched(body, body.encode(), size, described)
+    return (title, path, indexed), left_out
 
 
 def of_postings(found: PostingColumns) -> dict[str, Column]:

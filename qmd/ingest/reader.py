@@ -183,8 +183,10 @@ def understood(file: File, converters: Converters | None = None) -> File:
     try:
         text, lossy = data.decode("utf-8-sig"), False
     except UnicodeDecodeError:
+        from qmd.ingest.readers import charsets  # most texts do without its alphabets
+
         text, lossy = data.decode("utf-8-sig", errors="replace"), True
-        if not is_mostly_utf8(data, text):
+        if not charsets.is_mostly_utf8(data, text):
             return _left_to(file, Choice(kinds.TEXT), converters)
     if not text or text.isspace():
         return file._replace(data=b"", problem=kinds.EMPTY, empty=True)
@@ -198,17 +200,6 @@ def _left_to(file: File, choice: Choice, converters: Converters | None) -> File:
 
     assert choice.kind is not None
     return file._replace(task=task_of(choice.kind, converters), remark=choice.remark)
-
-
-def is_mostly_utf8(data: bytes, text: str) -> bool:
-    """Tell UTF-8 with a few invalid bytes from another encoding.
-
-    Args:
-        text: the same with U+FFFD for what is invalid.
-    """
-    wrong = text.count("\ufffd")
-    valid = len(text) - len(data.translate(None, bytes(range(128, 256)))) - wrong
-    return wrong * 4 <= valid
 
 
 def _is_below(path: str, inside: str, follow: bool) -> bool:

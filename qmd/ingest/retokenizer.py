@@ -39,8 +39,8 @@ class Stale(NamedTuple):
     metadata: str | None
 
     @property
-    def fields(self) -> Document:
-        """Title, path and body as indexed."""
+    def fields(self) -> tuple[Document, int]:
+        """Title, path and body as indexed, and the bytes of data that are not."""
         from qmd.ingest.batch_tables import stored_fields
 
         described = labels.described(json.loads(self.metadata or "{}"))
@@ -92,7 +92,8 @@ def _prepared(stale: list[Stale], vocabulary: Vocabulary) -> partial[None]:
     stale = stale[::-1]  # postings of a term go by the numbers of their documents
     codes = [each.language for each in stale]
     stemmed = list(map(stemmed_in, codes))
-    found = tokenise([each.fields for each in stale], vocabulary, stemmed)
+    fields = [each.fields for each in stale]
+    found = tokenise([each for each, _ in fields], vocabulary, stemmed)
     ids = [each.document_id for each in stale]
     return partial(
         commit.put_again,
@@ -102,6 +103,7 @@ def _prepared(stale: list[Stale], vocabulary: Vocabulary) -> partial[None]:
             link_percent=numbers(
                 "uint8", [link_percent(each.body, start=each.matter) for each in stale]
             ),
+            data_bytes=numbers("uint64", [size for _, size in fields]),
             **of_lengths(found),
         ),
         postings=Relation(

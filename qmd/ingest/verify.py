@@ -143,7 +143,7 @@ def _fields(document: Stored, parsed: Parsed | None) -> Document:
     metadata = json.loads(document.metadata or "{}")
     described = labels.described(labels.folded(metadata)) if parsed is None else parsed.described
     own = document.collection, document.title, document.path, document.body
-    return stored_fields(*own, matter=document.matter, described=described)
+    return stored_fields(*own, matter=document.matter, described=described)[0]
 
 
 def _parsed(document: Stored, outline: Outline) -> tuple[Parsed | None, bool]:

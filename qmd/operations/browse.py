@@ -45,7 +45,7 @@ class ListedDocument(NamedTuple):
     opening: str
 
 
-def facets(index: Index, words: str, *, depth: int = 1, **among: Unpack[Selection]) -> Facets:
+def facet_counts(index: Index, words: str, *, depth: int = 1, **among: Unpack[Selection]) -> Facets:
     """Count documents by collection, folder, tag, kind and year, in one statement.
 
     Args:

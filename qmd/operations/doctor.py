@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from qmd.analytics.rows import Rows
@@ -17,7 +16,9 @@ from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing, extras
 from qmd.models.registry import can_run, runtime
 from qmd.operations import left_out
+from qmd.operations.file_system import NETWORK, file_system
 from qmd.operations.mapped_postings import mapped_postings
+from qmd.operations.outdated_readings import outdated_readings
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import catalog, maintenance, scratch
@@ -38,9 +39,6 @@ MOST_REMARKS = 20
 
 MANY_TEXTS = 100
 """Texts of earlier days that are no reason yet to clean up."""
-
-NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "afpfs"})
-"""File systems on which locks cannot be trusted."""
 
 
 class Finding(NamedTuple):
@@ -101,6 +99,7 @@ def examine(index: Index) -> list[Finding]:
         *_folders(index),
         *_ignored(index),
         *_remarks(index),
+        *(Finding("readers", "warning", *found) for found in outdated_readings(index)),
         *_installed(),
         *_models(index),
     ]
@@ -164,7 +163,7 @@ def _place(index: Index) -> Iterator[Finding]:
         yield Finding("disk", "warning", f"{free // 1_000_000} MB are free", "Make room.")
     else:
         yield Finding("disk", "ok", f"{free // 1_000_000_000} GB are free")
-    kind = _file_system(folder)
+    kind = file_system(folder)
     if kind in NETWORK:
         yield Finding(
             "file system",
@@ -178,21 +177,6 @@ def _left_behind(index: Index) -> Iterator[Finding]:
     for folder, taken in scratch.left_behind(index.place.database).items():
         detail = f"a process that was killed left {folder} ({size(taken)})"
         yield Finding("leftovers", "warning", detail, "Run 'qmd cleanup'.")
-
-
-def _file_system(folder: Path) -> str | None:
-    """Return the type of the file system of a folder, where the system tells."""
-    try:
-        mounts = Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    best, kind = "", None
-    whole = str(folder.resolve()) + "/"
-    for line in mounts:
-        _, point, name, *_ = line.split()
-        if whole.startswith(point.rstrip("/") + "/") and len(point) >= len(best):
-            best, kind = point, name
-    return kind
 
 
 def _index(index: Index) -> Iterator[Finding]:
@@ -288,6 +272,8 @@ def _folders(index: Index) -> Iterator[Finding]:
             files = amount(collection.documents, "file")
             rest = left_out.in_words(passed_over.get(collection.name, ()))
             told = f"{files}; not indexed: {rest}" if rest else files
+            if size_of_data := collection.data_bytes:
+                told += f"; {left_out.data_in_words(collection.data_documents, size_of_data)}"
             yield Finding(f"collection {collection.name}", "ok", told)
         for each in kept.get(collection.name, ()):
             mend = left_out.removal(collection.name, each).replace("run", "Run", 1)

@@ -1,57 +1,23 @@
-"""Operations that change documents: append, edit, move, undo, journal."""
+"""Operations that change documents: append, edit, move."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
-from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.errors import UsageError
+from qmd.operations.document_changes import DocumentChange, change_of
+from qmd.operations.edit_targets import place_and_heading, section_of
 from qmd.operations.put import DocumentText, Expected, ItsCollection
-from qmd.operations.writable import DocumentPlace, dated, place_of
-from qmd.operations.writing import (
-    apply,
-    carry_on,
-    check_expected,
-    current,
-    docid_of,
-    existing,
-    journal_of,
-    outline_of,
-    settled,
-    written,
-)
-from qmd.wording import amount, on_one_line
+from qmd.operations.writable import DocumentPlace, dated
+from qmd.operations.writing import existing, settled, written
+from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.ingest.journal import DocumentEdit, JournalEntry
+    from qmd.ingest.journal import JournalEntry
     from qmd.operations.index import Index
-    from qmd.storage.cursor import Cursor
-
-Section = tuple[int, int | None] | None
-"""First line of a section and its lines; None for the second: to the end of the text."""
-
-
-class DocumentChange(NamedTuple):
-    """A write that was done.
-
-    Attributes:
-        number: in the journal; `undo` takes it.
-        file: `collection/path` of the document, afterwards.
-        docid: of it, afterwards; '' if it has gone.
-        also: other documents that were changed, such as those with links to a moved one.
-    """
-
-    number: int
-    action: str
-    file: str
-    docid: str
-    also: tuple[str, ...]
-    when: datetime
-
 
 ChangedName = Annotated[
     str,
@@ -101,11 +67,6 @@ NewDocumentTitle = Annotated[
     str | None, Parameter(help="Its new title.", longest=1000, metavar="WORDS")
 ]
 
-JournalNumber = Annotated[
-    int | None,
-    Parameter(help="Number of the write; the last one without.", metavar="NUMBER", least=1),
-]
-
 
 @operation(
     title="Append to a document",
@@ -152,7 +113,7 @@ async def append(
             if section is not None:
                 raise UsageError(f"'{on_one_line(name)}' is not there, so it has no sections.")
             return text if text.endswith("\n") else f"{text}\n"
-        return editing.appended(before, text, _section(before, section))
+        return editing.appended(before, text, section_of(before, section))
 
     asked = dated(name)
     return await _changed(index, "append", asked, collection, heading, change, expected)
@@ -199,7 +160,7 @@ async def edit(
         known = before or ""
         if old is not None:
             return editing.with_passage(known, old, text.removesuffix("\n"))
-        within = _section(known, section)
+        within = section_of(known, section)
         if within is None:
             raise UsageError(
                 "Say what is replaced: a section as file#Heading, or a passage with old.\n\n"
@@ -254,105 +215,7 @@ async def move(
         return moving.moved(index, place, to, title, expected)
 
     _, entry = await settled(index, partial(_place, index, name, None, there=True), work)
-    return _told(entry)
-
-
-@operation(
-    title="Undo a write",
-    description="Undo the last write to a document, or the one of a number.",
-    writes=True,
-    idempotent=False,
-    guarded=True,
-    destructive=True,
-    examples=(
-        ("Undo the last write", "qmd undo"),
-        ("Undo one that `qmd journal` lists", "qmd undo 1"),
-    ),
-)
-async def undo(index: Index, number: JournalNumber = None) -> DocumentChange:
-    """Undo a write to documents: put, append, edit, move, remove, and undo itself.
-
-    Args:
-        number: of the write in the journal; None: the last one that is not undone.
-
-    Raises:
-        WriteConflict: a document has been changed since.
-        UsageError: there is nothing to undo, or no write has the number.
-    """
-    journal = journal_of(index)
-
-    def chosen() -> JournalEntry:
-        from qmd.ingest.journal import active
-
-        entries = journal.entries()
-        found = entries if number is not None else active(entries)
-        fitting = [each for each in found if number in (None, each.number)]
-        if not fitting:
-            raise UsageError(
-                "There is nothing to undo." if number is None else f"No write has number {number}."
-            )
-        return fitting[-1]
-
-    def find() -> DocumentPlace:
-        with journal.locked():
-            carry_on(index, journal)
-        first = chosen().edits[0]
-        return place_of(index, f"qmd://{first.file}", None)
-
-    def work(_: DocumentPlace) -> JournalEntry:
-        with journal.locked():
-            carry_on(index, journal)
-            entry = chosen()
-            backwards = [each.reversed for each in reversed(entry.edits)]
-            for each in backwards:
-                place = place_of(index, f"qmd://{each.file}", None)
-                text = current(index, place)
-                if text != each.before:
-                    check_expected(
-                        place.file, text, "new" if each.before is None else docid_of(each.before)
-                    )
-            return journal.carry_out("undo", backwards, partial(apply, index), undoes=entry.number)
-
-    _, entry = await settled(index, find, work)
-    return _told(entry)
-
-
-@operation(
-    title="Journal of writes",
-    absent={"tool": "An agent knows what it has written, and undo tells what it undoes."},
-    examples=(
-        ("What was written to documents, the last first", "qmd journal"),
-        ("For a program", "qmd journal --json"),
-    ),
-)
-def journal(index: Index) -> Rows[DocumentChange]:
-    """List the writes to documents that can be undone, the last one first."""
-    return Rows(DocumentChange, [_told(each) for each in reversed(journal_of(index).entries())])
-
-
-MOST_ALIKE = 5
-"""Documents with the title of a new one that are named."""
-
-
-def titled_alike(index: Index, place: DocumentPlace, text: str, title: str | None) -> list[str]:
-    """Find documents of the collection that have the title of one that would be new.
-
-    Returns:
-        Nothing, if the document is there already.
-    """
-    from qmd.ingest.stored import find
-    from qmd.operations.documents import below
-    from qmd.text.markdown import of_document
-    from qmd.text.markdown import title as title_of
-
-    own = place.collection.name
-    if index.read(partial(find, collection=own, path=place.path)) is not None:
-        return []
-    if all(each.name != own for each in index.collections()):
-        return []
-    wanted = (title or title_of(text, place.path, of_document(text, place.path))).strip().casefold()
-    known = below(index, own)
-    return [each.name for each in known if each.title.strip().casefold() == wanted][:MOST_ALIKE]
+    return change_of(entry)
 
 
 async def _changed(
@@ -366,7 +229,7 @@ async def _changed(
     *,
     there: bool = False,
 ) -> DocumentChange:
-    """DocumentChange the text of one document.
+    """Change the text of one document.
 
     Args:
         change: is given the text and the heading of the section that is meant.
@@ -376,7 +239,7 @@ async def _changed(
 
     def find() -> DocumentPlace:
         nonlocal section
-        place, named = _resolved(index, name, collection, there=there)
+        place, named = place_and_heading(index, name, collection, there=there)
         if named and heading and named != heading:
             raise UsageError("Name one heading: behind the file, or on its own.")
         section = named or heading
@@ -390,96 +253,8 @@ async def _changed(
         return written(index, action, place, changed, expected=expected)
 
     _, entry = await settled(index, find, work)
-    return _told(entry)
+    return change_of(entry)
 
 
 def _place(index: Index, name: str, collection: str | None, *, there: bool) -> DocumentPlace:
-    return _resolved(index, name, collection, there=there)[0]
-
-
-def _resolved(
-    index: Index, name: str, collection: str | None, *, there: bool
-) -> tuple[DocumentPlace, str | None]:
-    """Find the place of a document, and the heading that stands behind its name.
-
-    Args:
-        there: the document has to be there.
-
-    Raises:
-        DocumentNotFound, Ambiguous: the name names none that is there, or several.
-        UsageError: nothing may be written there.
-    """
-    from qmd.storage import document_lookup
-    from qmd.text.paths import SCHEME
-
-    bare, _, heading = name.rpartition("#")
-    tries = [(name, None), (bare, heading)] if bare.strip("# ") else [(name, None)]
-
-    def look(cursor: Cursor) -> tuple[str, str | None] | None:
-        for tried, section in tries:
-            wanted = f"{collection}/{tried}" if collection else tried
-            for each in (wanted, f"{wanted}.md"):
-                found = document_lookup.found(cursor, each)
-                if found is not None:
-                    return found.name, section
-        if there:
-            raise document_lookup.missing(cursor, name)
-        return None
-
-    found = index.read(look)
-    if found is None:
-        new, section = tries[-1]
-        return place_of(index, new, collection), section
-    file, section = found
-    place = place_of(index, f"{SCHEME}{file}", None)
-    if place.file != file:
-        raise UsageError(
-            f"{on_one_line(file)} cannot be changed: only Markdown and text (.txt) can be."
-        )
-    return place, section
-
-
-def _section(text: str, heading: str | None) -> Section:
-    """Find the section of a heading; None: the whole text.
-
-    Raises:
-        UsageError: it has no such heading.
-    """
-    from qmd.text.editing import section_in
-
-    if heading is None:
-        return None
-    outline = outline_of(text)
-    found = section_in(outline, heading)
-    if found is None:
-        there = ", ".join(on_one_line(each.text) for each in outline[:12])
-        raise UsageError(
-            f"The document has no heading '{on_one_line(heading)}'.\n\n"
-            + (f"It has: {there}." if there else "It has no headings.")
-        )
-    return found
-
-
-def _told(entry: JournalEntry) -> DocumentChange:
-    main = _main(entry.edits)
-    others = [each.file for each in entry.edits if each is not main and each.after is not None]
-    docid = docid_of(main.after) if main.after is not None else ""
-    return DocumentChange(entry.number, entry.action, main.file, docid, tuple(others), entry.when)
-
-
-def _main(edits: Sequence[DocumentEdit]) -> DocumentEdit:
-    """Return the edit of the document that was meant: of a moved one, that at its new path."""
-    return next((each for each in edits if each.before is None), edits[0])
-
-
-def in_words(done: DocumentChange) -> str:
-    """Say what was done, and how it is undone, in a line for people and models."""
-    verb = {
-        "append": "Appended to",
-        "edit": "Edited",
-        "move": "Moved to",
-        "undo": "Undid the write to",
-    }.get(done.action, done.action.capitalize())
-    docid = f" ({done.docid})" if done.docid else ""
-    also = f"; {amount(len(done.also), 'other document')} changed" if done.also else ""
-    return f"{verb} {on_one_line(done.file)}{docid}{also}. Undo: {done.number}"
+    return place_and_heading(index, name, collection, there=there)[0]

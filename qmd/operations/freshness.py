@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.storage import catalog
 from qmd.text import hashes, paths
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
     from qmd.ranking.results import Match
     from qmd.storage.cursor import Cursor
-    from qmd.types import Result
+    from qmd.types import FileStamp, Result
 
 MAX_COMPARED_BYTES = 1 << 20
 """Bytes of a file up to which its text decides where only its time has changed."""
@@ -46,8 +47,10 @@ def marked(index: Index, cursor: Cursor, shown: Mapping[Match, Result]) -> dict[
         return {row[0]: Recorded(*row) for row in rows}
 
     ids = [match.document_id for match in shown]
-    recorded = cursor.each("recorded", ids, read, most=MAX_RECORDS)
-    allowed = _readable(index, recorded)
+    fresh = _unchanged(index, cursor, ids)
+    others = [number for number in ids if number not in fresh]
+    recorded = cursor.each("recorded", others, read, most=MAX_RECORDS)
+    allowed = _readable(index, {each.collection for each in recorded.values()})
     return {
         match: result._replace(stale=True)
         if (each := recorded.get(match.document_id))
@@ -56,6 +59,39 @@ def marked(index: Index, cursor: Cursor, shown: Mapping[Match, Result]) -> dict[
         else result
         for match, result in shown.items()
     }
+
+
+def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:
+    """Return documents whose files have the recorded size and time, where these are in memory.
+
+    Nearly all have: then no statement runs. What cannot be decided so is left to one.
+    """
+    from qmd.ranking import bm25
+
+    postings = bm25.held(cursor)
+    stamps = postings.shelf.files(cursor, ids) if postings is not None else {}
+    if not stamps:
+        return set()
+    known = index.database.remembered("collections", catalog.collections, cursor=cursor)
+    roots = {each.name: each.root for each in known}
+    allowed = _readable(index, {each.collection for each in stamps.values()})
+    return {
+        number
+        for number, each in stamps.items()
+        if each.collection in allowed and _is_as_recorded(roots.get(each.collection), each)
+    }
+
+
+def _is_as_recorded(root: str | None, stamp: FileStamp) -> bool:
+    """Check that the size and time of a file are those of the last update."""
+    place = paths.place(root, stamp.path) if root else None
+    if place is None:
+        return False
+    try:
+        now = os.stat(place)
+    except (OSError, ValueError):
+        return False
+    return now.st_size == stamp.size and now.st_mtime_ns == stamp.mtime_ns
 
 
 def is_stale(recorded: Recorded) -> bool:
@@ -83,9 +119,8 @@ def is_stale(recorded: Recorded) -> bool:
         return recorded.mtime_ns >= 0
 
 
-def _readable(index: Index, recorded: Mapping[int, Recorded]) -> set[str]:
-    """Return the collections of some files that may be read."""
-    names = {each.collection for each in recorded.values()}
+def _readable(index: Index, names: set[str]) -> set[str]:
+    """Return those of some collections whose files may be read."""
     if index.place.project is None or not names:
         return names
     from qmd.settings import trust

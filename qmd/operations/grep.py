@@ -196,7 +196,7 @@ class Line:
 
 
 @operation(
-    unlisted=("word", "maxCount", "collections", "before", "after"),
+    unlisted=("fixed", "word", "maxCount", "collections", "before", "after"),
     title="Find lines (regular expression)",
     sharded=True,
     description="Lines that a regular expression matches, like grep.",

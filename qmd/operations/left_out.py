@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qmd.quoting import command
 from qmd.text import kinds, paths
 from qmd.types import Kept, LeftOut
-from qmd.wording import amount
+from qmd.wording import amount, size
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -34,6 +34,16 @@ def in_words(found: Sequence[LeftOut]) -> str:
         rest = sum(each.files for each in found[MOST_SUFFIXES - 1 :])
         parts[MOST_SUFFIXES - 1 :] = [f"{rest} others"]
     return ", ".join(parts)
+
+
+def data_in_words(documents: int, size_of_data: int, done: str = "searched or embedded") -> str:
+    """Say how much of some documents is data, for which nothing is done.
+
+    Args:
+        done: participles of what is done with words.
+    """
+    there = f"{size(size_of_data)} in {amount(documents, 'document')}"
+    return f"data not {done}, such as base64, minified code or tables of digits: {there}"
 
 
 def kept_in_words(collection: str, kept: Sequence[Kept]) -> list[str]:

@@ -84,7 +84,7 @@ class Document(NamedTuple):
     forwardable=True,
     sharded=True,
     aliases=("ls",),
-    description="List collections, folders with counts, documents; with `since`, what changed.",
+    description="List collections, folders, documents; `since`: what changed; `by`: counts.",
     examples=(
         ("List the collections", "qmd ls"),
         ("List the files of a folder in one", "qmd ls notes/journal"),

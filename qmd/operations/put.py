@@ -202,12 +202,13 @@ def storable_text(data: bytes) -> tuple[str, str | None]:
     Raises:
         UsageError: it is no text.
     """
-    from qmd.ingest.reader import is_mostly_utf8
+    from qmd.ingest.readers.charsets import is_mostly_utf8
     from qmd.ingest.readers.reading import Unreadable
     from qmd.ingest.readers.text import decoded_text
+    from qmd.ingest.readers.wide import ESCAPES
 
     text = data.decode("utf-8-sig", "replace")
-    if "\0" not in text:
+    if "\0" not in text and ESCAPES not in data:
         if "\ufffd" not in text or not data.strip():
             return text, None
         if is_mostly_utf8(data, text):

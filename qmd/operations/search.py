@@ -19,6 +19,7 @@ from qmd.declaration.parameters import (
     Length,
     Limit,
     MinScore,
+    PassagesUpTo,
     Selection,
     selected,
 )
@@ -50,7 +51,7 @@ NO_FILES = (
 
 @operation(
     title="Keyword search (BM25)",
-    unlisted=("exact", "allCopies", "since", "before", "filter", "path"),
+    unlisted=("exact", "allCopies", "maxTokens", "since", "before", "filter", "path"),
     forwardable=True,
     sharded=True,
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
@@ -81,6 +82,7 @@ def search(
     all_copies: AllCopies = False,
     full: Full = False,
     length: Length = 500,
+    max_tokens: PassagesUpTo = None,
     fresh: Fresh = False,
     **among: Unpack[Selection],
 ) -> Results:
@@ -95,6 +97,8 @@ def search(
         all_copies: near-duplicates one by one, not folded into the best of them.
         full: whole bodies, no snippets.
         length: characters of a snippet.
+        max_tokens: give the best passages of the results, too, as `Results.passages`, with a text
+            of so many tokens at most; None: no passages.
         fresh: update the index first; see `update`. No update command is run.
         among: documents that may answer; see `Selection`.
 
@@ -125,6 +129,7 @@ def search(
             length=length,
             full=full,
             copies=not all_copies,
+            max_tokens=max_tokens,
         )
     )
 
@@ -141,6 +146,7 @@ def _search(
     length: int,
     full: bool,
     copies: bool,
+    max_tokens: int | None,
 ) -> Results:
     from qmd.ranking import bm25 as ranked
     from qmd.ranking.copies import depth, without_copies
@@ -151,6 +157,10 @@ def _search(
     narrowed = index.with_default_collections(cursor, among)
     if narrowed is None:
         return Results([], NONE_INCLUDED)
+    if max_tokens is not None:
+        from qmd.operations import packing
+
+        length = packing.WINDOW
     known = near_duplicates(index, cursor) if copies else {}
     pages = ranked.link_pages(cursor)
     further = record_order.further(index, cursor, among)
@@ -181,7 +191,7 @@ def _search(
     notices = [respelling_notice(found.respelled)]
     if not results:
         notices.append(_empty_notice(index, cursor))
-    return Results(
+    answer = Results(
         results,
         "\n".join(filter(None, notices)) or None,
         words=dict(found.words),
@@ -189,6 +199,9 @@ def _search(
         nearly=max((hit.score for hit in ordered if hit.score < min_score), default=0.0),
         respelled=dict(found.respelled),
     )
+    if max_tokens is not None:
+        answer.passages = packing.packed(made.query, answer, max_tokens, cursor)
+    return answer
 
 
 def _in_order(

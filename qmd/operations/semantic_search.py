@@ -24,6 +24,7 @@ from qmd.declaration.parameters import (
     Meaning,
     MinScore,
     Mode,
+    PassagesUpTo,
     PerFile,
     QueryDocument,
     Question,
@@ -247,7 +248,7 @@ def _document_of(hit: Nearest | Ranked) -> int:
 @operation(
     title="Hybrid search",
     unlisted=(
-        *("mode", "perFile", "fusion", "exact", "recent", "allCopies"),
+        *("mode", "perFile", "fusion", "exact", "recent", "allCopies", "maxTokens"),
         *("since", "before", "filter", "path"),
     ),
     forwardable=True,
@@ -287,6 +288,7 @@ async def query(
     explain: Explain = False,
     full: Full = False,
     length: Length = 500,
+    max_tokens: PassagesUpTo = None,
     fresh: Fresh = False,
     **among: Unpack[Selection],
 ) -> Results:
@@ -313,6 +315,7 @@ async def query(
         explain: give each result how its score came about.
         full: whole bodies, no snippets.
         length: characters of a snippet.
+        max_tokens: give the best passages of the results, too; see `search`.
         fresh: update the index first; see `update`. No update command is run.
         among: documents that may answer; see `Selection`.
 
@@ -339,6 +342,10 @@ async def query(
     if fresh:
         await to_thread.run_sync(freshness.update_first, index, documents.collections or ())
     most = limit or UNLIMITED
+    if max_tokens is not None:
+        from qmd.operations import packing
+
+        per_file, length = max(per_file, packing.PER_FILE), packing.WINDOW
     made = begin("query", asked.document, documents.collections, most)
     options = hybrid.Recipe(
         fusion,
@@ -404,7 +411,7 @@ async def query(
         for result in results
         if result.score >= min_score
     ]
-    return Results(
+    answer = Results(
         kept,
         "\n".join(filter(None, notices)) or None,
         words=told(ranking),
@@ -413,6 +420,10 @@ async def query(
         nearly=max((each.score for each in results if each.score < min_score), default=0.0),
         respelled=ranking.respelled,
     )
+    if max_tokens is not None:
+        packed = partial(packing.packed, made.query, answer, max_tokens)
+        answer.passages = await to_thread.run_sync(index.read, packed)
+    return answer
 
 
 def _narrowed(index: Index, among: Filter, cursor: Cursor) -> tuple[Filter | None, int]:

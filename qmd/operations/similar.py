@@ -52,7 +52,7 @@ SimilarTo = Annotated[
 @operation(
     title="Similar documents",
     unlisted=(
-        *("minScore", "allCopies", "collection", "collections"),
+        *("limit", "minScore", "allCopies", "collection", "collections"),
         *("since", "before", "filter", "path"),
     ),
     description="Documents most like one that you have found.",

@@ -20,7 +20,7 @@ from qmd.ranking.postings import (
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
 from qmd.storage.cursor import Cursor, Value
-from qmd.types import ALL, Clause, Filter, Text
+from qmd.types import ALL, Clause, FileStamp, Filter, Text
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Alike
@@ -49,6 +49,9 @@ class Shelf(Protocol):
 
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number, without deleted ones."""
+
+    def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
+        """Return the files of documents, by number; not of all, where they are not held here."""
 
 
 class Held(Postings, Protocol):

@@ -202,8 +202,7 @@ def read_links(texts: str, targets: str) -> Links:
     shown: set[str] = set()
     pairs = zip(texts.split(_BETWEEN), targets.split(_BETWEEN), strict=False)
     for text, target in islice(pairs, MOST_LINKS):
-        place = _place(target)
-        if place:
+        if target and (place := _place(target)):
             places.update((place, _stem(place)))
             shown.add(text.strip().casefold())
     return Links(frozenset(places), frozenset(shown - {""}))
@@ -211,10 +210,13 @@ def read_links(texts: str, targets: str) -> Links:
 
 def _place(target: str) -> str:
     """Return the path of a target, without the host and without the folders that it goes up."""
-    from urllib.parse import unquote
-
     address = target.partition("#")[0].partition("?")[0]
-    parts = unquote(address.partition("://")[2] or address).casefold().split("/")
+    named = address.partition("://")[2] or address
+    if "%" in named:
+        from urllib.parse import unquote  # of no use to most links
+
+        named = unquote(named)
+    parts = named.casefold().split("/")
     if "://" in address:
         parts = parts[1:]
     return "/".join(part.strip() for part in parts if part not in ("", ".", ".."))

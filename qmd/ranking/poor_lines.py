@@ -12,6 +12,9 @@ _LINKS = re.compile(
     r"|!?\[[^\[\]]*+\](?:\([^()]*+(?:\([^()]*+\)[^()]*+)?\)|\[[^\[\]]*+\])"
     r"|<?[a-z]{3,8}://[^\s<>]++>?"
 )
+_PROSE = re.compile(r"[^\[:]*?[^\W\d_][^\[:]*? ")
+"""Start of a line with a word that no link has: before any bracket, and no part of an address."""
+
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"\w+")
 _LEADERS = re.compile(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
@@ -43,6 +46,8 @@ _RULE = ("---", "...")
 
 LINE_RUN, LONGEST_RUN, STRETCH = 40, 80, 400
 """Characters of a line, of one of its words and of all of them from which on it may have data."""
+
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_RUN}}}")
 
 DENSE = 11
 """Characters of a word and its blank on the average from which on a long line may be minified."""
@@ -76,7 +81,7 @@ def is_poor(line: str, asked: Callable[[str], object]) -> bool:
 
 
 def _is_only_links(line: str) -> bool:
-    if not any(mark in line for mark in ("](", "://", "]]", "]:", "][")):
+    if ("]" not in line and "://" not in line) or _PROSE.match(line):
         return False
     rest = _LINKS.sub("", line)
     if "](" in rest:
@@ -113,8 +118,11 @@ def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
 
 def _may_have_data(text: str) -> bool:
     """Check lengths: most lines do without the patterns of data."""
-    if len(text) < LINE_RUN:
+    length = len(text)
+    if length < LINE_RUN:
         return False
+    if length < STRETCH and " " in text.strip():  # of several words
+        return length >= LONGEST_RUN and _LONG_WORD.search(text) is not None
     parts = text.split()
     if len(parts) == 1:
         return "://" not in text and text.isascii()

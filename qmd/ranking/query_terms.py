@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
+from qmd.ranking.runs_of_pairs import share_of_pairs
 from qmd.text import tokenizer
 from qmd.text.hashes import accented_id, joined_id
 from qmd.text.stems import terms
@@ -254,13 +255,15 @@ class ResolvedQuery:
             matched |= {form.asked for form in each if documents[form.term_id]}
         missing = [w for w in rare if not documents[self._term[w]] and w not in matched]
         documents |= self._replace([w for w in missing if w not in wholes], weights)
+        paired = share_of_pairs(query, self._term, documents)
         for term, weight in weights.items():
             most = weight * worth(self._total, documents[term])
             if documents[term]:
                 self.terms.append(Term(term, most))
             has_any = most if documents[term] else 0.0
             instead = self._add_forms(forms.get(term, ()), documents, has_any)
-            self.most += most if documents[term] else instead or most
+            reached = most if documents[term] else instead or most
+            self.most += reached * paired.get(term, 1.0)
             if documents.get(accented_id(term)):
                 is_asked = any(self._term.get(word) == term for word, _ in query.accented)
                 share = ACCENTED if is_asked else -ACCENTED

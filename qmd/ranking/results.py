@@ -131,7 +131,9 @@ class Presenter:
     def result(self, document: Text, match: Match) -> Result:
         """Build the result of a document without a score. See `passage_of`."""
         passage = passage_of(document, match.near, self._match, by_words=match.by_words)
-        return self._result(document, self._snippet(document, passage))
+        body = document.body
+        size = len(body) if body.isascii() else len(body.encode())
+        return self._result(document, self._snippet(document, passage), size)
 
     def large_result(self, document: Text, data: bytes) -> Result:
         """Build the result of a document by its words.
@@ -141,9 +143,9 @@ class Presenter:
             data: the text in UTF-8.
         """
         parts = large_texts.pieces(data, document.matter)
-        return self._result(document, self._chosen(parts, large_texts.large_snippet))
+        return self._result(document, self._chosen(parts, large_texts.large_snippet), len(data))
 
-    def _result(self, document: Text, shown: Snippet) -> Result:
+    def _result(self, document: Text, shown: Snippet, size: int) -> Result:
         return Result(
             docid=document.docid,
             score=0.0,
@@ -154,6 +156,7 @@ class Presenter:
             snippet=shown.text,
             uri=paths.uri(document.collection, document.path),
             body=document.body if self._form.full else None,
+            size=size,
         )
 
     def _snippet(self, document: Text, passage: Nearest | None) -> Snippet:

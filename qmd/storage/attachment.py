@@ -23,12 +23,17 @@ ROW_GROUP_SIZE = 4096
 document's text is the widest of them); not smaller, since each group has to be pruned
 in a search. It is no property of the file, so every writing attach has to say it."""
 
+BLOCK_SIZE = 65_536
+"""Bytes of a block of a new index file; an older file keeps the 262,144 of DuckDB until `cleanup`
+writes it anew. A search reads a whole block for each text that it shows."""
+
 LEAST_MEMORY = "32MB"
 """Buffer memory of DuckDB for a file whose content is cached elsewhere."""
 
 ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
+    "default_block_size": str(BLOCK_SIZE),
     "disabled_compression_methods": "alp,alprd,chimp,patas",
     "auto_checkpoint_skip_wal_threshold": "0",
     "checkpoint_threshold": "0B",

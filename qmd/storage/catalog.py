@@ -12,7 +12,14 @@ from qmd.types import Collection, Context, Kept, LeftOut
 
 
 class Overview(NamedTuple):
-    """A collection with the totals of its documents."""
+    """A collection with the totals of its documents.
+
+    Attributes:
+        bytes: of the files.
+        modified: UTC, of the file that changed last.
+        data_documents: with data, such as base64, which is neither searched nor embedded.
+        data_bytes: of that data.
+    """
 
     name: str
     root: str
@@ -21,6 +28,8 @@ class Overview(NamedTuple):
     documents: int
     bytes: int
     modified: datetime | None
+    data_documents: int = 0
+    data_bytes: int = 0
 
 
 class TopFolder(NamedTuple):

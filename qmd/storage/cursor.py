@@ -12,7 +12,7 @@ import _duckdb
 
 from qmd.storage.arrow import Relation, load_arrow
 from qmd.storage.prepared import PreparedStatements
-from qmd.storage.stand_ins import stood_in
+from qmd.storage.stand_ins import HiddenModules, stood_in
 from qmd.storage.statements import given, statement
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself, or more;
@@ -37,6 +37,7 @@ def connected(config: Config = NO_CONFIG) -> Connection:
     In a process that runs no script, such as `python -c` or a notebook, the Python package has it
     draw a bar on stdout when a statement takes long. This one does not.
     """
+    HiddenModules.install()
     connection = _duckdb.connect(":memory:", config=dict(config))
     with stood_in():
         connection.execute(statement("store/draw_nothing"), {"drawn": "false"})

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MAX_NAME_LENGTH = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
 
+LOOKED_UP = 50
+"""Texts that are loaded at once: DuckDB finds so many by the index of the table, and reads all of
+the table for more. Source: its setting dynamic_or_filter_threshold."""
 
 _SLASH = re.compile("%2f", re.I)
 _ONE_WORD = re.compile(r"qmd:[^/]", re.I)
@@ -323,8 +326,12 @@ def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
 
 def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     """Load texts by their hashes."""
-    rows = cursor.again("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
-    return {str(key): str(body) for key, body in rows}
+    wanted = list(dict.fromkeys(hashes))
+    found: dict[str, str] = {}
+    for at in range(0, len(wanted), LOOKED_UP):
+        some = as_json(wanted[at : at + LOOKED_UP])
+        found.update(cursor.again("documents/bodies", hashes=some))
+    return found
 
 
 def tags(cursor: Cursor, document_id: int) -> list[str]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "amount",
-    "data_left_out",
     "day",
     "duration",
     "embedded",
@@ -34,16 +33,6 @@ def embedded(step: EmbedStep) -> str:
         passages += f" of about {step.total_passages:,}"
     words = f"{step.documents:,} of {step.total_documents:,} documents, {passages} passages"
     return f"{words}, {shown(on_one_line(step.file), most=LONGEST_FILE)}" if step.file else words
-
-
-def data_left_out(documents: int, size_of_data: int, done: str) -> str:
-    """Say how much of some documents is data, for which nothing is done.
-
-    Args:
-        done: participle of what is done with words.
-    """
-    there = f"{size(size_of_data)} in {amount(documents, 'document')}"
-    return f"data not {done}, such as base64, minified code or tables of digits: {there}"
 
 
 def folder(root: str) -> str:

@@ -64,22 +64,22 @@ KINDS = (
     Kind("Excel", ".xlsx .xlsm .xltx .xltm", DOCUMENT, "xlsx"),
     Kind("OpenDocument", ".odt .ods .odp .ott .ots .otp", DOCUMENT, "odf"),
     Kind("EPUB", ".epub", DOCUMENT, "epub"),
-    Kind("RTF", ".rtf", DOCUMENT, "rtf"),
-    Kind("HTML", ".html .htm .xhtml", DOCUMENT, "html"),
-    Kind("mail", ".eml", DOCUMENT, "mail"),
-    Kind("mailbox", ".mbox .mbx", DOCUMENT, "mbox"),
-    Kind("notebook", ".ipynb", DOCUMENT, "notebook", "2"),
-    Kind("subtitles", ".vtt .srt .ass .ssa", DOCUMENT, "subtitles"),
-    Kind("Org", ".org", DOCUMENT, "org", "3"),
-    Kind("reStructuredText", ".rst .rest", DOCUMENT, "restructuredtext"),
-    Kind("AsciiDoc", ".adoc .asciidoc .asc", DOCUMENT, "asciidoc"),
-    Kind("MediaWiki", ".mediawiki .wiki", DOCUMENT, "mediawiki"),
-    Kind("LaTeX", ".tex .latex .ltx", DOCUMENT, "latex"),
-    Kind("canvas", ".canvas", DOCUMENT, "canvas"),
-    Kind("outline", ".opml", DOCUMENT, "opml"),
+    Kind("RTF", ".rtf", DOCUMENT, "rtf", "2"),
+    Kind("HTML", ".html .htm .xhtml", DOCUMENT, "html", "2"),
+    Kind("mail", ".eml", DOCUMENT, "mail", "2"),
+    Kind("mailbox", ".mbox .mbx", DOCUMENT, "mbox", "2"),
+    Kind("notebook", ".ipynb", DOCUMENT, "notebook", "3"),
+    Kind("subtitles", ".vtt .srt .ass .ssa", DOCUMENT, "subtitles", "2"),
+    Kind("Org", ".org", DOCUMENT, "org", "4"),
+    Kind("reStructuredText", ".rst .rest", DOCUMENT, "restructuredtext", "2"),
+    Kind("AsciiDoc", ".adoc .asciidoc .asc", DOCUMENT, "asciidoc", "2"),
+    Kind("MediaWiki", ".mediawiki .wiki", DOCUMENT, "mediawiki", "2"),
+    Kind("LaTeX", ".tex .latex .ltx", DOCUMENT, "latex", "2"),
+    Kind("canvas", ".canvas", DOCUMENT, "canvas", "2"),
+    Kind("outline", ".opml", DOCUMENT, "opml", "2"),
     Kind("log", ".log", DATA),
-    Kind("CSV", ".csv .tsv", DATA, "csv_rows"),
-    Kind("JSON", ".json .jsonl .ndjson .geojson", DATA, "json_text", "2"),
+    Kind("CSV", ".csv .tsv", DATA, "csv_rows", "2"),
+    Kind("JSON", ".json .jsonl .ndjson .geojson", DATA, "json_text", "3"),
     Kind("YAML", ".yaml .yml", DATA),
     Kind("TOML", ".toml", DATA),
     Kind("settings", ".ini .cfg .conf .properties .env", DATA),
@@ -115,12 +115,12 @@ KINDS = (
 )
 """All that qmd brings."""
 
-TEXT = Kind("text", "", DOCUMENT, "text")
+TEXT = Kind("text", "", DOCUMENT, "text", "2")
 """Text that is not UTF-8."""
 
 MAIL = next(kind for kind in KINDS if kind.reader == "mail")
-BOOKMARKS = Kind("bookmarks", "", DOCUMENT, "bookmarks")
-TRANSCRIPT = Kind("transcript", "", DOCUMENT, "transcript")
+BOOKMARKS = Kind("bookmarks", "", DOCUMENT, "bookmarks", "2")
+TRANSCRIPT = Kind("transcript", "", DOCUMENT, "transcript", "2")
 UNNAMED = (TEXT, BOOKMARKS, TRANSCRIPT)
 """Kinds that no suffix says."""
 

@@ -7,5 +7,5 @@ select
     make_timestamp(dated) as dated, make_timestamp(modified) as modified,
     lossy::boolean as lossy, size, mtime_ns, inode, checksum, title_length, path_length, body_length,
     path_start, body_start, reader, container, places, ctime_ns, matter, tags, aliases, links, remark, lang,
-    link_percent
+    link_percent, data_bytes
 from accepted

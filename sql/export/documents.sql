@@ -25,6 +25,7 @@
 -- out  remark        text?      what is odd about the file
 -- out  lang          text?      language of the text, an ISO 639-1 code; null: nothing tells it
 -- out  link_percent  utinyint?  of its text in lists of links; null: not told yet
+-- out  data_bytes    ubigint?   of its text that are data, such as base64; null: not told yet
 -- out  title_length  uinteger   occurrences of terms in the title
 -- out  path_length   uinteger   in the path
 -- out  body_length   uinteger   in the body
@@ -56,6 +57,7 @@ select
     remark,
     lang,
     link_percent,
+    data_bytes,
     title_length,
     path_length,
     body_length,

@@ -14,6 +14,7 @@
 -- out  aliases      text[]?    other names, of the frontmatter
 -- out  lang         text?      language of the text, an ISO 639-1 code; null: nothing tells it
 -- out  link_percent utinyint?  of the text in lists of links; null: not told yet
+-- out  data_bytes   ubigint?   of the text that are data, such as base64, and not searched; null: not told yet
 -- out  hash         text       SHA-256 of the body, 64 hex digits
 -- out  body         text
 -- out  document_id  uinteger   changes whenever the document does
@@ -33,6 +34,7 @@ select
     aliases,
     lang,
     link_percent,
+    data_bytes,
     documents.hash,
     body,
     document_id

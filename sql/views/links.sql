@@ -12,6 +12,7 @@
 -- leads to the text. [[202405171030]] leads to `202405171030 Tea.md`.
 --
 -- needs  marks
+-- stored
 -- out  file         text       of `documents`
 -- out  line         uinteger   from 1
 -- out  kind         text       inline, reference, wiki, autolink, image or embed

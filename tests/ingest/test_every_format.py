@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from email.message import EmailMessage
 
 import pytest
@@ -118,6 +119,11 @@ def test_each_format_is_found_by_what_it_says(folder, results, name, sample: Sam
     [document] = below(library.engine, "notes", path)[:1]
     if sample.date is not None:
         assert document.dated == parsed_date(sample.date)
+    [said] = sql(
+        library.engine, "select metadata from documents where file = $1", [f"notes/{path}"]
+    )
+    metadata = json.loads(said["metadata"] or "{}")
+    assert (metadata.get("author"), metadata.get("language")) == (sample.author, sample.language)
     if sample.place is not None:
         kind, label = sample.place
         assert result.place == Places(LETTERS[kind], (label,), (1,)).at(1)

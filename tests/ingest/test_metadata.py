@@ -7,7 +7,7 @@ import os
 import pytest
 
 from qmd.ingest.verify import FACTS, prove
-from qmd.operations.browse import facets
+from qmd.operations.browse import facet_counts
 from qmd.operations.doctor import doctor
 from qmd.text import labels
 
@@ -129,7 +129,7 @@ def test_tags_are_told_without_case_and_with_their_blanks(library):
     for test in ("tags = tea", "tags = TEA", "tags ~ EA"):
         assert sorted(library.found("text", filter=test)) == ["lower.md", "upper.md"], test
     assert library.found("text", filter="tags = 'green tea'") == ["lower.md"]
-    counted = facets(library.engine, "").of["tag"]
+    counted = facet_counts(library.engine, "").of["tag"]
     assert counted == [("tea", 2), ("green tea", 1)]
     found = library.ask("select tags from documents where path = 'lower.md'")
     assert found == [(["tea", "green tea"],)]

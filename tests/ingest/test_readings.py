@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from qmd.errors import ConfigError, UsageError
 from qmd.ingest import extraction
 from qmd.ingest.extraction import Extraction
 from qmd.ingest.readers.tasks import ReadingLimits
+from qmd.operations.doctor import doctor
 from qmd.operations.documents import below, get, multi_get
 from qmd.operations.search import search
 from qmd.operations.sql import sql
@@ -144,12 +146,35 @@ def test_another_version_of_a_reader_reads_its_own_files_again(files, tmp_path, 
     assert (report.updated, report.unchanged) == (2, 2)
     assert sorted(set(asked)) == ["a.pages", "c.pages", "f.hang", "mail.box"]
     assert files.ask("select distinct reader from documents order by all") == [
-        ("csv_rows 1",),
+        ("csv_rows 2",),
         ("oddreaders/box 2.0",),
         ("oddreaders/pages 2.0",),
         (None,),
     ]
     assert files.update().unchanged == 4
+
+
+def test_files_of_a_reader_that_has_changed_are_told_until_they_are_read_again(
+    files, tmp_path, monkeypatch
+):
+    def told():
+        found = [each for each in doctor(files.engine) if each.check == "readers"]
+        return [(each.status, each.detail.partition(" by ")[0], each.mend) for each in found]
+
+    files.write("a.pages", "sencha")
+    files.write("tea.md", "# Tea")
+    files.update()
+    assert told() == []
+    reading.install(tmp_path, monkeypatch, version="2.0")
+    told_once = ("warning", "1 file of collection 'notes' read", "Run 'qmd update -c notes'.")
+    assert told() == [told_once]
+    files.update()
+    assert told() == []
+    shutil.rmtree(tmp_path / "site-packages")
+    kinds.by_suffix.cache_clear()
+    assert told() == [told_once]
+    files.update()
+    assert told() == []
 
 
 def test_text_in_other_encodings_is_read_and_told(files):

@@ -143,7 +143,9 @@ def test_a_record_is_verified_with_its_data(library):
     from qmd.ingest.retokenizer import Stale
 
     stale = Stale(1, "experiences", "1.md", "Title", f"Boil.\n{BASE64}\n", 0, None)
-    assert stale.fields[2].split() == ["Boil.", machine_data.PLACE]
+    (_, _, words), left_out = stale.fields
+    assert words.split() == ["Boil.", machine_data.PLACE]
+    assert left_out == len(BASE64)
 
 
 @pytest.fixture
@@ -257,3 +259,18 @@ def test_json_of_numbers_alone_is_data(library):
     library.write("points.json", json.dumps(points, separators=(",", ":")))
     library.update()
     assert library.embed().chunks == 1
+
+
+def test_an_index_from_before_learns_how_much_is_data_by_an_update(shelf):
+    def forget(cursor):
+        cursor.connection.execute("update documents set data_bytes = null")
+        cursor.connection.execute("update counters set value = 1000 where name = 'stale_postings'")
+
+    told = "select path, data_bytes from documents order by path"
+    before = shelf.ask(told)
+    shelf.engine.database.write(forget)
+    assert shelf.ask(told) == [("picture.md", None), ("plain.md", None)]
+    shelf.update()
+    assert shelf.ask(told) == before
+    assert before[0][1] > len(BASE64)
+    assert before[1][1] == 0

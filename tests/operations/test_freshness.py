@@ -13,7 +13,9 @@ from qmd.errors import CollectionNotFound
 from qmd.operations import freshness
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
+from qmd.storage.cursor import Cursor
 from tests.ingest.test_readings import configure
+from tests.ranking.test_holder import engine_of, hold
 
 LONG_AGO = 1_600_000_000
 
@@ -28,13 +30,47 @@ def notes(library):
     return library
 
 
-def stale(library, **options):
-    found = search(library.engine, "green", **options)
+def marks(engine, **options):
+    found = search(engine, "green", **options)
     return {each.file.removeprefix("notes/"): each.stale for each in found}
+
+
+def stale(library, **options):
+    """Marks by the tables, and the same by a process that has postings in memory."""
+    found = marks(library.engine, **options)
+    mapped = engine_of(library)
+    assert hold(mapped) is not None
+    search(mapped, "nothing has this")
+    assert marks(mapped, **options) == found
+    assert marks(mapped, **options) == found  # from what is in memory by now
+    mapped.close()
+    return found
 
 
 def test_nothing_is_stale_after_an_update(notes):
     assert stale(notes) == {"tea.md": False, "pot.md": False}
+
+
+def test_the_records_of_unchanged_files_are_in_memory_with_the_postings(notes, monkeypatch):
+    run = []
+    again = Cursor.again
+
+    def noted(cursor, name, **given):
+        run.append(name)
+        return again(cursor, name, **given)
+
+    monkeypatch.setattr(Cursor, "again", noted)
+    mapped = engine_of(notes)
+    assert hold(mapped) is not None
+    assert not search(mapped, "pot")[0].stale
+    assert "documents/recorded" in run
+    run.clear()
+    assert not search(mapped, "tea")[0].stale
+    assert "documents/recorded" not in run
+    os.utime(notes.root / "tea.md")
+    assert marks(mapped) == {"tea.md": False, "pot.md": False}
+    assert "documents/recorded" in run
+    mapped.close()
 
 
 def test_a_file_that_an_update_is_to_read_again_is_not_stale(notes):

@@ -317,7 +317,7 @@ def test_commands_put_and_remove(qmd, tmp_path, monkeypatch):
         (
             "shift_jis",
             "緑茶は、チャノキの葉から作った茶である。摘み取った茶葉を加熱する。" * 3,
-            "932",
+            "Shift-JIS",
         ),
     ],
 )

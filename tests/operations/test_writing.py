@@ -15,8 +15,9 @@ from qmd.ingest import folder_files
 from qmd.ingest.journal import KEPT, DocumentEdit, WriteJournal, active
 from qmd.operations import writing
 from qmd.operations.documents import get
-from qmd.operations.editing import append, edit, journal, move, undo
+from qmd.operations.editing import append, edit, move
 from qmd.operations.put import put, remove
+from qmd.operations.undoing import journal, undo
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code
 from tests.surfaces.tools.calling import call, text

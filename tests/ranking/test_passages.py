@@ -8,7 +8,8 @@ import anyio
 import pytest
 from hypothesis import given, strategies
 
-from qmd.operations.passages import RESERVED, passages
+from qmd.operations.packing import RESERVED
+from qmd.operations.passages import passages
 from qmd.text.headings import SectionHeading, path_at, stored_headings
 from qmd.text.tokens import cut_to_tokens, estimated_tokens
 from tests.surfaces.tools.calling import call, text

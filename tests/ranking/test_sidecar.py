@@ -456,6 +456,7 @@ def test_a_full_disk_leaves_what_was_there_and_searches_answer(warm, monkeypatch
     def full(_self, _data):
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    warm.engine.holder._price = 1000  # searches: no sidecar is made by the way
     expected = answers(warm.engine)
     warm.engine.database.close()
     with monkeypatch.context() as patched:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import stat
 import threading
+from contextlib import closing
 
 import pytest
 
 from qmd.errors import IndexFailure
 from qmd.operations.index import Index
 from qmd.operations.search import search
-from qmd.storage import compaction, maintenance
+from qmd.storage import attachment, compaction, maintenance
+from qmd.storage.cursor import connected
 from qmd.storage.file_lock import dictionary
 from tests.library import Library
 
@@ -37,6 +39,37 @@ def beside(library):
         for file in library.engine.place.database.parent.glob("index.duckdb*")
         if file.suffix not in {".lock", ".readers", ".words", ".merge", ".jsonl", ".postings"}
     }
+
+
+def block_size(library):
+    with closing(connected()) as engine:
+        engine.execute(f"attach '{library.engine.place.database}' as looked_at (read_only)")
+        rows = engine.execute("select block_size from pragma_database_size()").fetchall()
+    return max(size for (size,) in rows)
+
+
+def test_a_file_with_large_blocks_is_used_as_it_is_until_it_is_written_anew(
+    library, monkeypatch, tmp_path
+):
+    monkeypatch.setitem(attachment.ENGINE, "default_block_size", "262144")
+    library.write("tea.md", "green tea " * 20_000)
+    library.update()
+    library.engine.database.close()
+    assert block_size(library) == 262_144
+    monkeypatch.undo()
+    now = Index(library.engine.place)
+    for number in range(12):
+        library.write("tea.md", f"green tea {number} " * 20_000)
+        library.update()
+    maintenance.clean(now.database)
+    found = list(search(now, "tea 11"))
+    assert [each.file for each in found] == ["notes/tea.md"]
+    now.database.close()
+    assert block_size(library) == 262_144
+    assert compaction.compact(now.database)
+    assert list(search(now, "tea 11")) == found
+    now.close()
+    assert block_size(library) == attachment.BLOCK_SIZE == 65_536
 
 
 def test_the_file_becomes_small_and_answers_as_before(worn):

@@ -71,3 +71,29 @@ with stand_ins.stood_in():
     assert sys.modules["decimal"] is decimal
 """
     run(script)
+
+
+def test_pandas_is_hidden_from_statements_of_qmd_and_from_nothing_else(tmp_path):
+    (tmp_path / "pandas.py").write_text("NaT, NA, loaded = object(), object(), True")
+    script = f"""
+del sys.modules["pandas"]
+sys.path.insert(0, {str(tmp_path)!r})
+from qmd.storage.cursor import Cursor, connected
+assert Cursor(connected()).connection.execute("select 1").fetchall() == [(1,)]
+assert "pandas" not in sys.modules, "loaded by a statement"
+import _duckdb
+_duckdb.connect().execute("select $a", {{"a": 1}})
+print(sys.modules["pandas"].loaded)
+"""
+    assert run(script) == "True\n"
+
+
+def test_pandas_can_be_imported_beside_an_engine_of_qmd(tmp_path):
+    (tmp_path / "pandas.py").write_text("loaded = True")
+    script = f"""
+del sys.modules["pandas"]
+sys.path.insert(0, {str(tmp_path)!r})
+import pandas
+print(pandas.loaded)
+"""
+    assert run(script) == "True\n"

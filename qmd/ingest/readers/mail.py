@@ -10,7 +10,7 @@ from email.header import decode_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value, getaddresses
 
-from qmd.ingest.readers import trees
+from qmd.ingest.readers import charsets, trees, wide
 from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.dates import mailed
 from qmd.ingest.readers.html_blocks import blocks
@@ -21,6 +21,7 @@ _MOST_HEADER = 20_000
 _SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature")
 _ENCRYPTED = ("application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
 _HEADER = re.compile(rb"(?:>?From |[!-9;-~]+[ \t]*:)")
+_BLANK = re.compile(rb"\r?\n\r?\n")
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')
 _INLINE_PGP = "-----BEGIN PGP MESSAGE-----"
 
@@ -33,12 +34,13 @@ def read(data: bytes, name: str) -> Reading:
     data = trees.in_utf8(data)
     if not _HEADER.match(data.lstrip()):
         raise Unreadable("no mail: it does not begin with a header")
-    subject = sender = date = None
+    subject = sender = date = language = None
     identity: dict[str, str | None] = {}
     with out.filling():
-        message = message_from_bytes(data)
+        message = parsed_message(data)
         subject, sender = header(message, "subject"), header(message, "from")
         date = mailed(header(message, "date") or "")
+        language = (header(message, "content-language") or "").split(",")[0].strip()
         if subject is None and sender is None and date is None:
             raise Unreadable("no mail: it has neither subject, sender nor date")
         identity = {
@@ -46,7 +48,19 @@ def read(data: bytes, name: str) -> Reading:
             for key in ("message-id", "in-reply-to", "to", "cc", "list-id")
         }
         add(out, message)
-    return out.reading(title=subject, date=date, author=sender, metadata=identity)
+    return out.reading(
+        title=subject, date=date, author=sender, language=language, metadata=identity
+    )
+
+
+def parsed_message(data: bytes) -> Message:
+    """Parse a message; headers in other encodings than UTF-8 are read by that of its text."""
+    end = _BLANK.search(data)
+    head = data[: end.start()] if end else data
+    if not head.isascii() or wide.ESCAPES in head:
+        encoding = charsets.with_encoding(data, declared=True).encoding
+        data = head.decode(encoding, "replace").encode() + data[len(head) :]
+    return message_from_bytes(data)
 
 
 def add(out: Builder, message: Message, folder: str = "") -> None:
@@ -137,7 +151,7 @@ def _decoded(part: Message) -> str:
             return data.decode(charset)
         except (LookupError, ValueError):
             pass
-    return trees.decoded_markup(data)
+    return charsets.with_encoding(data).text
 
 
 def _attached(part: Message) -> bytes:
@@ -208,11 +222,11 @@ def _words(text: str) -> str:
         try:
             parts.append(piece.decode(charset or "ascii"))
         except (LookupError, ValueError):
-            parts.append(trees.decoded_markup(piece))
+            parts.append(charsets.with_encoding(piece).text)
     joined = "".join(parts)
-    return (
-        trees.decoded_markup(joined.encode("ascii", "surrogateescape")) if _raw(joined) else joined
-    )
+    if not _raw(joined):
+        return joined
+    return charsets.with_encoding(joined.encode("ascii", "surrogateescape")).text
 
 
 def _raw(text: str) -> bool:

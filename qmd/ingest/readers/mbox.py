@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from email import message_from_bytes
 
 from qmd.ingest.readers import trees
 from qmd.ingest.readers.building import MOST_PLACES, Builder
 from qmd.ingest.readers.dates import mailed
-from qmd.ingest.readers.mail import add, header
+from qmd.ingest.readers.mail import add, header, parsed_message
 from qmd.ingest.readers.reading import Reading, Unreadable
 
 _BEGIN = re.compile(rb"^From (?=[^\r\n]*\d\d:\d\d)[^\r\n]*\r?\n", re.M)
@@ -31,7 +30,7 @@ def read(data: bytes, name: str) -> Reading:
             if count > MOST_PLACES:
                 out.remark = f"only the first {MOST_PLACES} messages were read"
                 break
-            message = message_from_bytes(each)
+            message = parsed_message(each)
             out.place("message", str(count))
             out.heading(2, header(message, "subject") or f"Message {count}")
             if date := mailed(header(message, "date") or ""):

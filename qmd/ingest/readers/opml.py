@@ -17,7 +17,7 @@ def read(data: bytes, name: str) -> Reading:
     if not data.strip():
         raise Unreadable("empty file")
     with out.filling():
-        root, whole = trees.damaged_xml(data)
+        root, whole = trees.damaged_xml(trees.declared_xml(data))
         if trees.local(root) != "opml":
             raise Unreadable("no OPML file")
         for each in root.iterfind("{*}head/*"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from qmd.ingest.readers.wide import head, is_wide
+from qmd.ingest.readers.wide import ESCAPES, head, is_wide
 from qmd.text import kinds
 from qmd.text.kinds import Kind
 
@@ -101,7 +101,7 @@ def chosen_reader(path: str, data: bytes) -> Choice:
             return Choice(problem=NO_TEXT)
         if path.lower().endswith(".txt") and _is_transcript(head(data)):
             return Choice(kinds.TRANSCRIPT)
-        return Choice(kinds.TEXT) if b"\0" in data else PLAIN
+        return Choice(kinds.TEXT) if b"\0" in data or ESCAPES in data else PLAIN
     if data.startswith(_OLE):
         if named is not None and named.reader in _OFFICE:
             return Choice(problem="encrypted, or of an Office from before 2007")
@@ -124,6 +124,8 @@ def _named(kind: Kind, path: str, data: bytes) -> Choice:
     suffix = kinds.suffix_of(path)
     if suffix == ".pdf" and b"%PDF-" not in data[:_PDF_WITHIN]:
         return Choice(problem="not a PDF, in spite of its name")
+    if suffix == ".rtf" and is_wide(data) and head(data).startswith(b"{\\rtf"):
+        return Choice(kind)
     if kind.reader in _ARCHIVES or suffix == ".rtf":
         return Choice(problem=f"not {_article(suffix)} file, in spite of its name")
     if suffix != ".pdf" and b"\0" in data and not is_wide(data):

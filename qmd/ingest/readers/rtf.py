@@ -10,7 +10,9 @@ import codecs
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
+from locale import windows_locale
 
+from qmd.ingest.readers import charsets, wide
 from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.office import given_title
 from qmd.ingest.readers.reading import Reading, Unreadable
@@ -39,6 +41,10 @@ _CHARSETS = {
     **{162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257"},
     **{204: "cp1251", 222: "cp874", 238: "cp1250"},
 }
+_LANGUAGE = re.compile(rb"\\deflang(\d{1,5})")
+_HEAD = 4096
+"""Bytes in which the language stands."""
+
 _ADDRESS = re.compile(r'HYPERLINK\s+"?([^"\s]+)')
 _BULLET = re.compile(r"([•·▪◦–\-])\t\s*")
 _NUMBER = re.compile(r"(\d{1,3}[.)])\t\s*")
@@ -65,6 +71,8 @@ def read(data: bytes, name: str) -> Reading:
     out = Builder("RTF")
     if not data.strip():
         raise Unreadable("empty file")
+    if wide.is_wide(data):
+        data = _in_ascii(charsets.with_encoding(data).text)
     if not data.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("no RTF file")
     scan = _Scan(out, data)
@@ -75,8 +83,28 @@ def read(data: bytes, name: str) -> Reading:
         title=given_title(told.get("title")),
         date=scan.date,
         author=told.get("author"),
+        language=_language(data),
         metadata={key: told.get(key) for key in ("subject", "keywords", "doccomm")},
     )
+
+
+def _language(data: bytes) -> str | None:
+    """Return the language of a document, which Windows numbers."""
+    number = _LANGUAGE.search(data, 0, _HEAD)
+    return windows_locale.get(int(number[1]), "").replace("_", "-") if number else None
+
+
+def _in_ascii(text: str) -> bytes:
+    """Write characters beyond ASCII as RTF has them: by their code units in UTF-16."""
+
+    def escaped(found: re.Match[str]) -> str:
+        units = found[0].encode("utf-16-le")
+        return "".join(
+            f"\\uc1\\u{int.from_bytes(units[at : at + 2], 'little', signed=True)}?"
+            for at in range(0, len(units), 2)
+        )
+
+    return re.sub("[^\x00-\x7f]", escaped, text).encode()
 
 
 class _Scan:

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import NamedTuple
 
-from qmd.ingest.readers import trees
+from qmd.ingest.readers import charsets, trees
 from qmd.ingest.readers.building import Builder
 from qmd.ingest.readers.reading import PlaceKind, Reading, Unreadable
 
@@ -35,7 +35,8 @@ class _Line(NamedTuple):
 
 def is_transcript(data: bytes) -> bool:
     """Tell whether a text file is an export: of its first lines, two or most begin with a time."""
-    lines = [line for line in trees.decoded_markup(data[:4000]).splitlines()[:20] if line.strip()]
+    text = charsets.with_encoding(data[:4000]).text
+    lines = [line for line in text.splitlines()[:20] if line.strip()]
     chat = sum(_CHAT.match(line) is not None for line in lines)
     spoken = sum(_SPOKEN.match(line) is not None for line in lines)
     return chat >= max(2, len(lines) // 4) or spoken >= max(2, len(lines) // 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -10,19 +9,12 @@ from typing import Any, TypeAlias
 
 from lxml import etree
 
-from qmd.ingest.readers import wide
+from qmd.ingest.readers import charsets, wide
 from qmd.ingest.readers.reading import Unreadable
 
 Element: TypeAlias = Any
 
-_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([-\w.:]+)""", re.I)
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_XML_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}encoding")
 _BINARY = {
     b"%PDF-": "a PDF file",
     b"PK\x03\x04": "a zip archive",
@@ -57,6 +49,14 @@ def damaged_xml(data: bytes) -> tuple[Element, bool]:
     return _parsed(data, recover=True)
 
 
+def declared_xml(data: bytes) -> bytes:
+    """Give XML in UTF-8 if it neither names its encoding nor has the mark of one."""
+    if _XML_ENCODING.match(data) or data.startswith(wide.MARKS):
+        return data
+    found = charsets.with_encoding(data)
+    return data if found.encoding == "utf-8" else found.text.encode("utf-8", "replace")
+
+
 def _parsed(data: bytes, *, recover: bool) -> tuple[Element, bool]:
     parser = etree.XMLParser(
         resolve_entities=False,
@@ -87,43 +87,9 @@ def html(data: bytes) -> Element | None:
     return root
 
 
-def decoded_markup(data: bytes, *, declared: bool = False) -> str:
-    """Decode a text: by its byte order mark, as UTF-8, by its declaration, else by a guess.
-
-    Args:
-        declared: the head of the text may name its encoding.
-    """
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, "replace")
-    if b"\x00" in data[:8192] and wide.is_wide(data):
-        return data.decode("utf-16-be" if data[:1] == b"\x00" else "utf-16-le", "replace")
-    named = _DECLARED.search(data[:65536]) if declared else None
-    told = named[1].decode("ascii").lower() if named else ""
-    if not (told.startswith("iso-2022") and b"\x1b" in data):  # Japanese mail in seven bits
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            if error.start >= len(data) - 3:  # cut within the last character
-                return data.decode("utf-8", "replace")
-    try:
-        return data.decode(told or _guessed(data), "replace")
-    except (LookupError, ValueError):
-        return data.decode("cp1252", "replace")
-
-
-def _guessed(data: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    found = from_bytes(data[:50_000]).best()
-    return found.encoding if found is not None else "cp1252"
-
-
 def in_utf8(data: bytes) -> bytes:
     """Give text of a format in ASCII without its byte order mark, and in UTF-8 if it is UTF-16."""
-    if data.startswith(tuple(mark for mark, _ in _BOMS)) or (
-        b"\x00" in data[:64] and wide.is_wide(data)
-    ):
+    if data.startswith(wide.MARKS) or (b"\x00" in data[:64] and wide.is_wide(data)):
         return text_of(data).encode("utf-8", "replace")
     return data
 
@@ -139,7 +105,7 @@ def text_of(data: bytes, *, declared: bool = False) -> str:
             raise Unreadable(f"no text but {kind}")
     if b"\x00" in data[:8192] and not wide.is_wide(data):
         raise Unreadable("no text: it holds zero bytes")
-    text = decoded_markup(data, declared=declared)
+    text = charsets.with_encoding(data, declared=declared).text
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

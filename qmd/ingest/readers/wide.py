@@ -8,6 +8,12 @@ _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 _WIDEST = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
+MARKS = (codecs.BOM_UTF8, *_WIDE, *_WIDEST)
+"""Byte order marks."""
+
+ESCAPES = b"\x1b$"
+"""Begin Japanese in seven bits, which looks like ASCII."""
+
 HEAD = 4000
 """Bytes at the beginning of a text in which marks of its kind are looked for."""
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +26,11 @@ UNTOUCHED = 512 << 20
 """Bytes that may be mapped besides the memory of a file: libraries map more than they use."""
 
 MOST_ATTACHMENTS = 2000
+
+_DECLARING = ("html", "bookmarks", "opml")
+_UNTOLD = "org restructuredtext asciidoc mediawiki latex subtitles transcript canvas notebook"
+_TEXTS = frozenset((*_DECLARING, *_UNTOLD.split()))
+"""Readers of text that may be in any encoding."""
 
 
 def serve() -> None:
@@ -60,7 +66,7 @@ class _Session:
                     from qmd.ingest.readers.ocr import Tesseract
 
                     read = partial(read, ocr=Tesseract(task.ocr))
-                return _bounded(read(data, name), limits)
+                return _bounded(_remarked(read(data, name), task.reader, data), limits)
             return _bounded(_converted(task, data, name, limits, Path(scratch)), limits)
         except Unreadable as error:
             raise Unreadable(_line(str(error))) from None
@@ -78,6 +84,16 @@ def _end_after(seconds: float) -> None:
     """Have the system end this process after a time, where it can; 0: never."""
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _remarked(reading: Reading, reader: str, data: bytes) -> Reading:
+    """Say in which encoding a text was, if its format does not say it."""
+    if reading.remark or reader not in _TEXTS:
+        return reading
+    from qmd.ingest.readers import charsets
+
+    found = charsets.with_encoding(data, declared=reader in _DECLARING)
+    return reading if found.is_declared else replace(reading, remark=found.remark)
 
 
 def _loaded(reader: str) -> Callable[..., Reading]:

@@ -20,6 +20,8 @@ COMMANDS = {
     "query": "semantic_search",
     "grep": "grep",
     "similar": "similar",
+    "links": "links",
+    "facets": "facets",
     "passages": "passages",
     "ask": "ask",
     "open": "browser",
@@ -69,8 +71,8 @@ GROUPS = {
 """Each group of commands and the module of its `app`."""
 
 PANELS = {
-    "Search": "search vsearch query passages ask similar grep sql open",
-    "Read documents": "get multi-get ls",
+    "Search": "search vsearch query passages ask similar links grep sql open",
+    "Read documents": "get multi-get ls facets",
     "Choose what is indexed": "collection context init trust",
     "Write documents": "put append edit move remove undo journal",
     "Keep the index up to date": "update watch embed models",

@@ -16,7 +16,7 @@ from qmd.declaration import operation as declaration
 from qmd.declaration.operation import Declared, Operation, Parameter
 from qmd.errors import InvalidArgument, UsageError
 from qmd.surfaces import console
-from qmd.surfaces.cli.common import State, state
+from qmd.surfaces.cli.common import State, notice, state
 from qmd.wording import bounds
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def command(
             gpu = not values.pop("no_gpu", False)
             here = state(context)
             given = read(operation, values)
+            warn(operation, given)
             with here.engine(warm=warm or operation.is_async, gpu=gpu, new=new) as engine:
                 engine.check_operation(operation)
                 call = Call(here, engine, operation, given, dict(given), own)
@@ -119,7 +120,9 @@ def interactive(
             own = options(**{name: values.pop(name) for name in options._fields}) if options else ()
             here = state(context)
             here.check_operation(operation)
-            body(here, read(operation, values), own)
+            given = read(operation, values)
+            warn(operation, given)
+            body(here, given, own)
 
         return _declare(run, operation, options)
 
@@ -133,6 +136,16 @@ def _declare(
     run.__name__ = operation.command.split()[-1]
     vars(run).update(operation=operation, options=options, examples=operation.examples)
     return run
+
+
+def warn(operation: Operation, given: Mapping[str, Any]) -> None:
+    """Write a line to stderr for each deprecated thing that a command line uses."""
+    for name, advice in operation.deprecations(given).items():
+        declared = operation.parameters.get(name)
+        if declared is None:
+            notice(f"qmd {operation.command} is deprecated: {advice}")
+        elif given[name] != declared.default_on("command"):
+            notice(f"{_label(declared)} is deprecated: {advice}")
 
 
 def carried_out(operation: Operation, call: Call) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from qmd.errors import InvalidArgument, UsageError, extras
+from qmd.operations import left_out
 from qmd.operations.embed import embed as operation
 from qmd.operations.search import empty_index_notice
 from qmd.surfaces import formats, wording
@@ -109,7 +110,7 @@ def summary(report: Embedded) -> str:
             "languages."
         )
     if report.data_bytes:
-        told = wording.data_left_out(report.data_documents, report.data_bytes, "embedded")
+        told = left_out.data_in_words(report.data_documents, report.data_bytes, "embedded")
         lines.append(f"  {told}")
     if report.lacking:
         lines.append(

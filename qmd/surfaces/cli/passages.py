@@ -10,7 +10,7 @@ from qmd.surfaces.cli.common import Json, notice, say
 from qmd.surfaces.cli.derive import Call, command
 
 if TYPE_CHECKING:
-    from qmd.operations.passages import Excerpts
+    from qmd.analytics.rows import Excerpts
     from qmd.ranking.excerpts import Excerpt
 
 
@@ -25,7 +25,12 @@ def passages(call: Call, found: Excerpts) -> None:
     """Write the passages; what is to be known of them goes to stderr."""
     if found.notice:
         notice(found.notice)
-    if call.options.as_json:
+    write_passages(found, as_json=call.options.as_json)
+
+
+def write_passages(found: Excerpts, *, as_json: bool) -> None:
+    """Write passages as text, or as JSON."""
+    if as_json:
         say(formats.as_json([_record(each) for each in found]))
     elif not found:
         say("No results found.")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from qmd.analytics.rows import Results
+from qmd.errors import UsageError
 from qmd.operations.search import search as keyword
 from qmd.surfaces import console, formats, render
 from qmd.surfaces.cli.common import State, is_interactive, notice, say
@@ -58,6 +59,9 @@ def show(call: Call, results: Results) -> None:
     template = _editor(here, engine) if here.colour else None
     if results.notice:
         notice(results.notice)
+    if call.given.get("max_tokens") is not None:
+        passages_of(results, options.format)
+        return
     if results.respelled:
         notice(AS_WRITTEN)
     least, digits = _least(call), _digits(options)
@@ -79,6 +83,21 @@ def show(call: Call, results: Results) -> None:
             respelled=results.respelled,
         )
     )
+
+
+def passages_of(results: Results, form: formats.Format) -> None:
+    """Write the passages of results.
+
+    Raises:
+        UsageError: the format is none that passages have.
+    """
+    from qmd.analytics.rows import Excerpts
+    from qmd.surfaces.cli import passages
+
+    if form not in (formats.Format.CLI, formats.Format.JSON):
+        raise UsageError("With --max-tokens, results are passages: as text, or with --json.")
+    found = Excerpts("", ()) if results.passages is None else results.passages
+    passages.write_passages(found, as_json=form is formats.Format.JSON)
 
 
 search = command(keyword, options=SearchOutput, adjust=adjust)(show)

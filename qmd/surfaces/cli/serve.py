@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qmd.errors import UsageError
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import Json, State, agreed, examples, notice, say, state
-from qmd.surfaces.cli.framework import READ, Whole
+from qmd.surfaces.cli.framework import READ, WRITTEN, Whole
 from qmd.surfaces.cli.server_options import (
     Access,
     ToolNames,
@@ -77,6 +78,7 @@ AllowWrite = Annotated[
 @examples(
     ("Serve a client that starts it", "qmd mcp"),
     ("Add it to the settings of a client", "qmd mcp --install cursor --yes"),
+    ("Write a bundle for Claude Desktop", "qmd mcp --bundle ."),
     ("Serve MCP and JSON over HTTP", "qmd mcp --http --port 8282"),
     ("The same in the background", "qmd mcp --http --daemon"),
 )
@@ -110,6 +112,15 @@ def mcp(
         Client | None,
         typer.Option("--install", help="Write the settings into the file of a client."),
     ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle",
+            metavar="PATH",
+            click_type=WRITTEN,
+            help="Write a bundle (.mcpb) for Claude Desktop: a file, or into a folder.",
+        ),
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before it is written.")
     ] = False,
@@ -141,7 +152,11 @@ def mcp(
         allow_origin or settings.origins,
         token_of(token, token_file, settings) if http else None,
     )
-    if install is not None:
+    if bundle is not None:
+        if http:
+            raise UsageError("Claude Desktop starts the server itself: leave out --http.")
+        _write_bundle(here, bundle, tools)
+    elif install is not None:
         _install(here, install, tools, access if http else None, yes=yes)
     elif print_config is not None:
         _print_config(here, print_config, tools, access if http else None)
@@ -265,10 +280,41 @@ def _entry(here: State, client: Client, tools: Tools, access: Access | None) -> 
     if access is not None:
         url = f"{url_of(access.host, access.port)}/mcp"
         return client_config.http_config(client, url, has_token=access.token is not None)
-    named = ["--index", here.index_name] if here.index_name else []
-    words = [*client_config.server_command(), *named, "mcp", *tools.arguments]
     environ = environment.carried(here.environ)
+    words = _server_words(here, tools)
     return client_config.stdio_config(client, words, environ=environ, folder=here.place.project)
+
+
+def _server_words(here: State, tools: Tools) -> list[str]:
+    """Return the command that serves this index over stdin and stdout."""
+    from qmd.surfaces.mcp import client_config
+
+    named = ["--index", here.index_name] if here.index_name else []
+    return [*client_config.server_command(), *named, "mcp", *tools.arguments]
+
+
+def _write_bundle(here: State, path: Path, tools: Tools) -> None:
+    """Write a bundle, into a folder under the name of the index."""
+    import re
+
+    from qmd.settings import environment
+    from qmd.surfaces.mcp import bundle
+    from qmd.surfaces.tools.dispatch import offered_tools
+
+    index = re.sub(r"[^a-z0-9]+", "-", (here.index_name or "").lower()).strip("-")
+    name = f"qmd-{index}" if index else "qmd"
+    file = path / f"{name}{bundle.SUFFIX}" if path.is_dir() else path
+    if file.suffix != bundle.SUFFIX:
+        raise UsageError(f"{shown(file)} is no name of a bundle: it ends with {bundle.SUFFIX}.")
+    described = bundle.manifest(
+        _server_words(here, tools),
+        environ=environment.carried(here.environ),
+        folder=here.place.project,
+        tools=offered_tools(read_only=tools.read_only, allow_write=tools.allow_write),
+        name=name,
+    )
+    bundle.write_bundle(file, described)
+    say(f"Wrote {shown(file)}. Open it with Claude Desktop to install it.")
 
 
 def _install(

@@ -51,6 +51,10 @@ def status(call: Call, now: Status) -> None:
     for name, files in now.not_indexed.items():
         if files:
             say(f"  {shown(name)}: not indexed: {shown(left_out.in_words(files))}")
+    for each in now.collections:
+        if each.data_bytes:
+            data = left_out.data_in_words(each.data_documents, each.data_bytes)
+            say(f"  {shown(each.name)}: {data}")
     for name, folders in now.kept.items():
         for line in left_out.kept_in_words(name, folders):
             say(f"  {shown(name)}: {shown(line)}")
@@ -79,6 +83,8 @@ def _record(now: Status) -> dict[str, object]:
                 "bytes": c.bytes,
                 "included": c.included,
                 "notIndexed": left_out.as_records(now.not_indexed.get(c.name, ())),
+                "dataDocuments": c.data_documents,
+                "dataBytes": c.data_bytes,
                 "kept": [each._asdict() for each in now.kept.get(c.name, ())],
                 "lastUpdated": c.modified.isoformat() if c.modified else None,
             }

@@ -266,7 +266,7 @@ def summary(report: Report) -> str:
         counts = sorted(report.kinds.items(), key=lambda each: (-each[1], each[0]))
         lines.append("  read: " + ", ".join(f"{count} {shown(kind)}" for kind, count in counts))
     if report.data_bytes:
-        data = wording.data_left_out(report.data_documents, report.data_bytes, "searched")
+        data = left_out.data_in_words(report.data_documents, report.data_bytes, "searched")
         lines.append(f"  {data}")
     lines += [f"  {shown(line)}" for line in left_out.kept_in_words(report.collection, report.kept)]
     if report.left_out:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from qmd.operations import editing
-from qmd.operations.editing import DocumentChange, in_words
+from qmd.operations import editing, undoing
+from qmd.operations.document_changes import DocumentChange, in_words
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import Json, State, say
 from qmd.surfaces.cli.derive import Call, command, interactive
@@ -39,13 +39,13 @@ def move(call: Call, done: DocumentChange) -> None:
     _tell(done, as_json=call.options.as_json)
 
 
-@command(editing.undo, options=ChangeOutput)
+@command(undoing.undo, options=ChangeOutput)
 def undo(call: Call, done: DocumentChange) -> None:
     """Say what was undone."""
     _tell(done, as_json=call.options.as_json)
 
 
-@command(editing.journal, options=ChangeOutput)
+@command(undoing.journal, options=ChangeOutput)
 def journal(call: Call, entries: Sequence[DocumentChange]) -> None:
     """Write the journal, a write a line."""
     if call.options.as_json:

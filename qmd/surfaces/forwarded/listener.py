@@ -10,6 +10,7 @@ import sys
 
 assert sys.platform != "win32"  # a command runs by itself there
 
+import errno
 import fcntl
 import logging
 import os
@@ -107,6 +108,8 @@ class Listener:
         """Listen, in a thread of its own."""
         self._selector.register(self._wakes, selectors.EVENT_READ)
         self._look()
+        if self._socket is not None:
+            _remove_left_over(Path(self.path).parent)
         self._thread.start()
 
     def close(self) -> None:
@@ -145,11 +148,9 @@ class Listener:
         if not forward.is_private(str(folder)):
             _log.warning("Commands run by themselves: %s is open to other users.", folder)
             return
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-        lock = os.open(f"{self.path}.lock", flags, 0o600)
+        lock = _locked(f"{self.path}.lock", os.O_CREAT)
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with suppress(FileNotFoundError):
                 Path(self.path).unlink()  # of a server that was killed
             made.setblocking(False)
@@ -172,6 +173,8 @@ class Listener:
         with suppress(OSError):
             if os.lstat(self.path).st_ino == self._number:
                 Path(self.path).unlink()
+        with suppress(OSError):
+            Path(f"{self.path}.lock").unlink()  # held until it is closed
         self._socket.close()
         os.close(self._lock)
         self._socket = self._lock = None
@@ -276,6 +279,39 @@ class Listener:
         except Exception:
             return False
         return self._settings[1]
+
+
+def _locked(path: str, create: int = 0) -> int:
+    """Open and lock the file beside a socket.
+
+    Args:
+        path: of the lock.
+        create: `os.O_CREAT` to make it.
+
+    Raises:
+        OSError: another server holds it, or removed it meanwhile.
+    """
+    lock = os.open(path, os.O_RDWR | os.O_NOFOLLOW | create, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(lock).st_ino != os.lstat(path).st_ino:
+            raise FileNotFoundError(errno.ENOENT, "It was removed by its last holder", path)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove the sockets of killed servers, and their locks, which no server holds."""
+    for path in folder.glob("*.sock.lock"):
+        with suppress(OSError):
+            lock = _locked(str(path))
+            try:
+                path.with_suffix("").unlink(missing_ok=True)
+                path.unlink()
+            finally:
+                os.close(lock)
 
 
 def _most_sessions() -> int:

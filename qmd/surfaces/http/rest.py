@@ -26,6 +26,9 @@ Value = TypeVar("Value")
 Endpoint = Callable[[Request], Awaitable[Response]]
 Shape = Callable[[Reply], object]
 
+DEPRECATED = "Qmd-Deprecated"
+"""Header of a response whose request used something deprecated; it says what to do instead."""
+
 MOST_TEXTS = 1000
 """Of one request for vectors."""
 
@@ -39,6 +42,7 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "grep": _lines,
         "similar": _results,
         "context": _lines,
+        "links": _lines,
         "ls": _lines,
         "get": _documents,
         "multi_get": _documents,
@@ -108,8 +112,12 @@ def _answering(toolbox: Toolbox, name: str, shape: Shape) -> Endpoint:
         except UnknownTool as error:
             return failure(404, str(error))
         if reply.error is not None:
-            return failure(reply.error.status, _reason(reply), reply.structured)
-        return JSONResponse(shape(reply))
+            answer = failure(reply.error.status, _reason(reply), reply.structured)
+        else:
+            answer = JSONResponse(shape(reply))
+        if reply.deprecated:
+            answer.headers[DEPRECATED] = " ".join(reply.deprecated)
+        return answer
 
     return endpoint
 

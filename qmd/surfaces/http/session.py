@@ -13,7 +13,7 @@ LOGIN, STATIC = "/login", "/static/"
 FORM = "application/x-www-form-urlencoded"
 """Content type of the log-in form."""
 
-PAGES = ("/", "/go", "/picture", "/look", "/lists", "/sql", "/sql/rows")
+PAGES = tuple("/ /go /picture /look /lists /map /map/points.svg /sql /sql/rows".split())
 BELOW = ("/doc/", "/original/", "/links/")
 """Paths of pages, and what paths of others begin with."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -30,9 +31,10 @@ _BEST_FOR = {
     "query": "anything where you want the best answer; typed `searches` (lex, vec, hyde) steer it",
     "context": "answering a question in one call: the passages themselves, with their places",
     "similar": "more on the subject of a document that you have found",
+    "links": "what a document links to, what links to it, and the documents around these",
     "get": "reading one document, or some of its lines: `file.md:120:40`",
     "grep": "lines that a regular expression matches, such as all uses of an identifier",
-    "ls": "finding your way: collections, folders, documents, and what has changed of late",
+    "ls": "finding your way: collections, folders, documents, what has changed of late, and tags",
     "multi_get": "reading several at once, by glob or by a list of paths and docids",
     "status": "seeing which collections there are, and whether vectors are up to date",
     "query_experiences": "problems that were solved before, with their causes and solutions",
@@ -96,17 +98,23 @@ def instructions(tools: Mapping[str, Tool]) -> str:
     return _called(tools, _INSTRUCTIONS + (_SUBMIT if may_submit else "")) + "."
 
 
-def guide(tools: Mapping[str, Tool]) -> str:
+def guide(tools: Mapping[str, Tool], collection: str | None = None) -> str:
     """Compose the guide.
 
     Args:
         tools: by the names that the client sees.
+        collection: that the user wants to search.
     """
     lines = [
         f"- `{name}` ({tool.title}): best for {_BEST_FOR[tool.name]}"
         for name, tool in tools.items()
     ]
-    return _called(tools, _GUIDE).format(tools="\n".join(lines))
+    text = _called(tools, _GUIDE).format(tools="\n".join(lines))
+    if collection:
+        text += (
+            f"- Search in the collection {json.dumps(collection)} alone: `collection` names it.\n"
+        )
+    return text
 
 
 def _called(tools: Mapping[str, Tool], text: str) -> str:

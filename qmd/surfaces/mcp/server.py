@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -13,21 +14,49 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from qmd.errors import Ambiguous, DocumentNotFound, QmdError
+from qmd.operations.resources import (
+    completed_collections,
+    completed_documents,
+    resource_page,
+)
 from qmd.surfaces.mcp import guide
 from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.build_reply import UnknownTool, code_of
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.paging import NO_CURSOR
 from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource
+from qmd.surfaces.tools.reply_text import LONGEST_TITLE, moment
 from qmd.surfaces.tools.schemas.listing import listed
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.version import __version__
 
+if TYPE_CHECKING:
+    from qmd.surfaces.mcp.subscriptions import Subscriptions
+
 Names = Literal["plain", "prefixed", "both"]
 Context = ServerRequestContext[Any, Any]
 
+MOST_LISTED, MOST_COMPLETED = 200, 100
+"""Resources of a page, and values that complete what is typed. Source of the latter: MCP
+2025-11-25, completion."""
+
+TEMPLATE = paths.SCHEME + "{+path}"
+
+COLLECTION = "collection"
+"""Argument of the prompt."""
+
+COMPLETIONS = {
+    ("ref/prompt", guide.PROMPT, COLLECTION): completed_collections,
+    ("ref/resource", TEMPLATE, "path"): completed_documents,
+}
+"""What completes an argument, by the kind and the name of what has it."""
+
 ERROR_CODE = "qmd/errorCode"
 """Where a result that is an error says which, in its `_meta`."""
+
+DEPRECATED = "qmd/deprecated"
+"""Where a result says in its `_meta` what of the call is deprecated; its last texts say it, too."""
 
 _OF_CALLER = (
     Code.INVALID_PARAMS,
@@ -41,11 +70,14 @@ SETTLED = CacheHint(ttl_ms=3_600_000, scope="public")
 """Lists that only change with the server."""
 
 
-def make_server(toolbox: Toolbox, *, names: Names = "plain") -> Server[Any]:
+def make_server(
+    toolbox: Toolbox, *, names: Names = "plain", subscriptions: Subscriptions | None = None
+) -> Server[Any]:
     """Make a server for a toolbox.
 
     Args:
         names: under which the tools are listed; all are always understood.
+        subscriptions: of the client; None: the connection does not last.
     """
     served = _Served(toolbox, names)
     server: Server[Any] = Server(
@@ -57,7 +89,7 @@ def make_server(toolbox: Toolbox, *, names: Names = "plain") -> Server[Any]:
         cache_hints={
             "tools/list": SETTLED,
             "prompts/list": SETTLED,
-            "resources/list": SETTLED,
+            "resources/list": CacheHint(ttl_ms=0, scope="private"),
             "resources/templates/list": SETTLED,
         },
         get_tool_input_schema=served.input_schema,
@@ -68,6 +100,10 @@ def make_server(toolbox: Toolbox, *, names: Names = "plain") -> Server[Any]:
         on_read_resource=served.read_resource,
         on_list_prompts=served.list_prompts,
         on_get_prompt=served.get_prompt,
+        on_completion=served.complete,
+        on_subscribe_resource=subscriptions.subscribe if subscriptions else None,
+        on_unsubscribe_resource=subscriptions.unsubscribe if subscriptions else None,
+        on_subscriptions_listen=subscriptions.listen if subscriptions else None,
     )
     server.middleware = [_with_names]  # in place of tracing, which is not exported
     return server
@@ -126,15 +162,34 @@ class _Served:
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """None: there may be very many, and searching finds the right ones."""
-        return types.ListResourcesResult(resources=[])
+        """List documents by path, so many at a time."""
+        after = _read_cursor(params.cursor if params else None)
+        try:
+            found = await self._toolbox.look(resource_page, after, MOST_LISTED + 1)
+        except QmdError as error:
+            raise _failure(error, {}) from error
+        listed = [
+            types.Resource(
+                uri=paths.uri(each.collection, each.path),
+                name=each.name,
+                title=each.title[:LONGEST_TITLE] or None,
+                mime_type=MARKDOWN,
+                size=each.size,
+                annotations=types.Annotations(last_modified=moment(each.modified)),
+            )
+            for each in found[:MOST_LISTED]
+        ]
+        more = len(found) > MOST_LISTED
+        return types.ListResourcesResult(
+            resources=listed, next_cursor=_cursor(listed[-1].name) if more else None
+        )
 
     async def list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the template of the resources of all documents."""
         template = types.ResourceTemplate(
-            uri_template=paths.SCHEME + "{+path}",
+            uri_template=TEMPLATE,
             name="document",
             title="QMD Document",
             description="A document of the index, with its lines numbered.",
@@ -153,13 +208,11 @@ class _Served:
                 raise DocumentNotFound(uri)
             found = await self._toolbox.resource(uri.removeprefix(paths.SCHEME))
         except QmdError as error:
-            code = data["code"] = code_of(error)
             if isinstance(error, DocumentNotFound):
                 data["suggestions"] = list(error.similar)
             if isinstance(error, Ambiguous):
                 data["suggestions"] = list(error.candidates)
-            number = types.INVALID_PARAMS if code in _OF_CALLER else types.INTERNAL_ERROR
-            raise MCPError(number, error.told("tool"), data) from error
+            raise _failure(error, data) from error
         except TimeoutError as error:
             raise MCPError(types.INTERNAL_ERROR, "Timed out.", data) from error
         return types.ReadResourceResult(contents=[_contents(found, uri=uri)])
@@ -169,7 +222,14 @@ class _Served:
     ) -> types.ListPromptsResult:
         """List the guide."""
         prompt = types.Prompt(
-            name=guide.PROMPT, title=guide.PROMPT_TITLE, description=guide.PROMPT_DESCRIPTION
+            name=guide.PROMPT,
+            title=guide.PROMPT_TITLE,
+            description=guide.PROMPT_DESCRIPTION,
+            arguments=[
+                types.PromptArgument(
+                    name=COLLECTION, description="Where to search; all without.", required=False
+                )
+            ],
         )
         return types.ListPromptsResult(prompts=[prompt])
 
@@ -181,9 +241,58 @@ class _Served:
             raise MCPError(
                 types.INVALID_PARAMS, f"Unknown prompt: {params.name}. Known: {guide.PROMPT}."
             )
-        text = types.TextContent(type="text", text=guide.guide(self.called))
+        chosen = (params.arguments or {}).get(COLLECTION)
+        text = types.TextContent(type="text", text=guide.guide(self.called, chosen or None))
         message = types.PromptMessage(role="user", content=text)
         return types.GetPromptResult(description=guide.PROMPT_DESCRIPTION, messages=[message])
+
+    async def complete(
+        self, context: Context, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        """Complete the path of a document, or the collection of the guide."""
+        ref, argument = params.ref, params.argument
+        named = ref.name if isinstance(ref, types.PromptReference) else ref.uri
+        work = COMPLETIONS.get((ref.type, named, argument.name))
+        if work is None:
+            raise MCPError(types.INVALID_PARAMS, f"Nothing completes {argument.name!r} there.")
+        try:
+            found = await self._toolbox.look(work, argument.value, MOST_COMPLETED)
+        except QmdError as error:
+            raise _failure(error, {}) from error
+        more = found.total > len(found.values)
+        completion = types.Completion(values=found.values, total=found.total, has_more=more)
+        return types.CompleteResult(completion=completion)
+
+
+def _failure(error: QmdError, data: dict[str, Any]) -> MCPError:
+    """Return an error of the protocol for one of an operation."""
+    code = data["code"] = code_of(error)
+    number = types.INVALID_PARAMS if code in _OF_CALLER else types.INTERNAL_ERROR
+    return MCPError(number, error.told("tool"), data)
+
+
+def _cursor(name: str) -> str:
+    """Return the cursor of the page after a document."""
+    return base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str | None) -> str:
+    """Return the document before a page; '' for the first page.
+
+    Raises:
+        MCPError: the cursor is none of this server.
+    """
+    if cursor is None:
+        return ""
+    try:
+        name = base64.b64decode(
+            cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True
+        ).decode()
+    except ValueError as error:
+        raise MCPError(types.INVALID_PARAMS, NO_CURSOR) from error
+    if "/" not in name:
+        raise MCPError(types.INVALID_PARAMS, NO_CURSOR)
+    return name
 
 
 def _result(reply: Reply, tool: Tool) -> types.CallToolResult:
@@ -192,16 +301,19 @@ def _result(reply: Reply, tool: Tool) -> types.CallToolResult:
     The text of a tool without an output schema says all: programs gain nothing by a second copy,
     which some hosts hand to their model.
     """
+    meta: dict[str, Any] = {ERROR_CODE: reply.error} if reply.error else {}
+    if reply.deprecated:
+        meta[DEPRECATED] = list(reply.deprecated)
     return types.CallToolResult(
         content=[
             types.TextContent(text=part)
             if isinstance(part, str)
             else types.EmbeddedResource(resource=_contents(part, uri=part.uri))
-            for part in reply.content
+            for part in (*reply.content, *reply.deprecated)
         ],
         structured_content=reply.structured if tool.output is not None else None,
         is_error=reply.error is not None,
-        _meta={ERROR_CODE: reply.error} if reply.error else None,
+        _meta=meta or None,
     )
 
 

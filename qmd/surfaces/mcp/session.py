@@ -31,6 +31,7 @@ class Talk:
         incoming: takes the messages that were read.
         patience: with what is under way when the input has ended.
         hung_up: called when the client no longer reads.
+        ended: called when the input has ended.
     """
 
     def __init__(
@@ -40,10 +41,12 @@ class Talk:
         *,
         patience: Patience,
         hung_up: Callable[[], None],
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
         self._descriptor = descriptor
         self._patience = patience
         self._hung_up = hung_up
+        self._ended = ended
         self._incoming = incoming
         self._open: Counter[Any] = Counter()
         self._answered = anyio.Event()
@@ -60,6 +63,7 @@ class Talk:
                 elif line.strip():
                     await self._receive(line)
             self._patience.input_ended()
+            self._ended()
             with self._patience.scope:
                 while self._open:
                     self._answered = anyio.Event()

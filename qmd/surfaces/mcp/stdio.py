@@ -81,14 +81,23 @@ async def serve_stdio(
 
             from qmd.surfaces.mcp.server import make_server
             from qmd.surfaces.mcp.session import Talk
-        server = make_server(toolbox, names=names)
+            from qmd.surfaces.mcp.subscriptions import Subscriptions
+        subscriptions = Subscriptions(toolbox)
+        server = make_server(toolbox, names=names, subscriptions=subscriptions)
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-        talk = Talk(wire.output, incoming, patience=patience, hung_up=tasks.cancel_scope.cancel)
+        talk = Talk(
+            wire.output,
+            incoming,
+            patience=patience,
+            hung_up=tasks.cancel_scope.cancel,
+            ended=subscriptions.close,
+        )
         tasks.start_soon(talk.write_all, outgoing)
         tasks.start_soon(talk.read_all, lines)
         async with anyio.create_task_group() as beside:
             beside.start_soon(_get_ready, toolbox, talk.begun)
+            beside.start_soon(subscriptions.watch)
             await server.run(received, to_send, server.create_initialization_options())
             beside.cancel_scope.cancel()
 

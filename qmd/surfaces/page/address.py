@@ -141,6 +141,11 @@ def document_url(file: str, *, fragment: str = "", **given: str | int) -> str:
     return f"/doc/{quote(file)}{query}{'#' + fragment if fragment else ''}"
 
 
+def links_url(file: str) -> str:
+    """Return the address of the links around a document."""
+    return f"/links/{quote(file)}"
+
+
 def link_url(origin: str, target: str) -> str:
     """Return the address that leads on to the target of a link.
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MOST = 50
 """Links of each direction."""
 
+SECONDS = 8.0
+"""That a statement may take, which resolves all links."""
+
 ALIKE = 8
 
 
@@ -56,20 +59,11 @@ async def links_view(toolbox: Toolbox, name: str) -> LinksView:
     """
     opened = await toolbox.look(reading.open_document, name)
     document = opened.document
-    near: Results = await toolbox.look(similar, document.name, limit=ALIKE, length=1)
-    view = LinksView(
-        document.name,
-        document.title,
-        [],
-        [],
-        [
-            Neighbour(each.title, document_url(each.file), f"{round(100 * each.score)} %")
-            for each in near
-        ],
-    )
+    alike = await similar_documents(toolbox, document.name)
+    view = LinksView(document.name, document.title, [], [], alike)
     try:
         rows: Table = await toolbox.look(
-            sql, page_statement("links"), {"file": document.name, "most": MOST}, timeout=8.0
+            sql, page_statement("links"), {"file": document.name, "most": MOST}, timeout=SECONDS
         )
     except QmdError as error:
         return view._replace(problem=error.told("tool"))
@@ -82,6 +76,15 @@ async def links_view(toolbox: Toolbox, name: str) -> LinksView:
         else:
             view.outgoing.append(Neighbour(text or row["target"], None, row["target"]))
     return view
+
+
+async def similar_documents(toolbox: Toolbox, name: str) -> list[Neighbour]:
+    """List the documents that are most alike, with the score of each."""
+    near: Results = await toolbox.look(similar, name, limit=ALIKE, length=1)
+    return [
+        Neighbour(each.title, document_url(each.file), f"{round(100 * each.score)} %")
+        for each in near
+    ]
 
 
 def page_statement(name: str) -> str:

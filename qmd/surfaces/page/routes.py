@@ -90,6 +90,8 @@ def routes(toolbox: Toolbox, login: Login | None = None) -> list[Route]:
         Route("/original/{file:path}", _shown(toolbox, _original), methods=["GET"]),
         Route("/look", _shown(toolbox, _look), methods=["GET"]),
         Route("/lists", _shown(toolbox, _lists), methods=["GET"]),
+        Route("/map", _shown(toolbox, _map), methods=["GET"]),
+        Route("/map/points.svg", _shown(toolbox, _points), methods=["GET"]),
         Route("/sql", _shown(toolbox, _sql), methods=["GET"]),
         Route("/sql/rows", _shown(toolbox, _rows), methods=["GET"]),
         Route("/static/{name}", _static, methods=["GET"]),
@@ -162,11 +164,14 @@ async def _document(toolbox: Toolbox, request: Request) -> Response:
 
 
 async def _around(toolbox: Toolbox, request: Request) -> Response:
+    """Show the links around a document: beside it as lists, by themselves with a drawing."""
+    from qmd.surfaces.page.graph_page import graph_view
     from qmd.surfaces.page.links_page import links_view
 
-    view = await links_view(toolbox, request.path_params["file"])
-    is_part = request.headers.get("x-part") == "links"
-    return _page("links_part.html" if is_part else "links.html", view=view, asked=AddressedSearch())
+    file = request.path_params["file"]
+    if request.headers.get("x-part") == "links":
+        return _page("links_part.html", view=await links_view(toolbox, file))
+    return _page("links.html", view=await graph_view(toolbox, file))
 
 
 async def _go(toolbox: Toolbox, request: Request) -> Response:
@@ -228,6 +233,27 @@ async def _lists(toolbox: Toolbox, request: Request) -> Response:
     is_part = "x-part" in request.headers
     view = await ends_view(toolbox)
     return _page("lists_part.html" if is_part else "lists.html", view=view)
+
+
+async def _map(toolbox: Toolbox, request: Request) -> Response:
+    from qmd.surfaces.page.map_page import map_view, near_view
+
+    if request.headers.get("x-part") == "near":
+        return _page("map_near.html", view=await near_view(toolbox, request.query_params))
+    return _page("map.html", view=await map_view(toolbox, request.query_params))
+
+
+async def _points(toolbox: Toolbox, request: Request) -> Response:
+    """Give the picture of all points, which the map shows below labels and results."""
+    from qmd.surfaces.page.map_page import kept_map
+
+    kept = await kept_map(toolbox)
+    headers = {
+        **HEADERS,
+        "Content-Security-Policy": SEALED,
+        "Cache-Control": "private, max-age=3600",
+    }
+    return Response(kept.drawing.svg(), media_type=PICTURES["svg"], headers=headers)
 
 
 async def _sql(toolbox: Toolbox, request: Request) -> Response:

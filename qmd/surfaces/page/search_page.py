@@ -121,7 +121,7 @@ async def search_view(toolbox: Toolbox, asked: AddressedSearch) -> SearchView:
         facets = await _facets(toolbox, asked)
         shown = shown._replace(groups=_groups(asked, facets), documents=facets.documents)
         if asked.query.strip():
-            found = await _found(toolbox, asked, skip + ON_A_PAGE + 1)
+            found = await found_documents(toolbox, asked, skip + ON_A_PAGE + 1)
             cards = _cards(asked, found, found[skip : skip + ON_A_PAGE])
             has_more = len(found) > skip + ON_A_PAGE
             shown = shown._replace(notice=found.notice, why=asked.url(why=not asked.why))
@@ -140,7 +140,12 @@ async def search_view(toolbox: Toolbox, asked: AddressedSearch) -> SearchView:
     )
 
 
-async def _found(toolbox: Toolbox, asked: AddressedSearch, limit: int) -> Results:
+async def found_documents(toolbox: Toolbox, asked: AddressedSearch, limit: int) -> Results:
+    """Return the results of a search, best first.
+
+    Raises:
+        QmdError: it cannot be carried out.
+    """
     among = asked.selection()
     if asked.mode == MEANING and not asked.why:
         found: Results = await toolbox.look(
@@ -163,7 +168,7 @@ async def _found(toolbox: Toolbox, asked: AddressedSearch, limit: int) -> Result
 async def _facets(toolbox: Toolbox, asked: AddressedSearch) -> Facets:
     depth = asked.folder.count("/") + 1 if asked.folder else 1
     words = asked.query if asked.mode != MEANING else ""
-    found: Facets = await toolbox.look(browse.facets, words, depth=depth, **asked.selection())
+    found: Facets = await toolbox.look(browse.facet_counts, words, depth=depth, **asked.selection())
     return found
 
 

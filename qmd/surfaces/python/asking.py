@@ -5,7 +5,9 @@ from __future__ import annotations
 from qmd.operations.ask import ask
 from qmd.operations.doctor import doctor
 from qmd.operations.documents import get, multi_get
+from qmd.operations.facets import facets
 from qmd.operations.grep import grep
+from qmd.operations.links import links
 from qmd.operations.listing import documents
 from qmd.operations.passages import passages
 from qmd.operations.search import search
@@ -26,6 +28,7 @@ class Asking(Base):
     vsearch = vector_search
     query = awaited(query)
     similar = awaited(similar)
+    links = awaited(links)
     ask = awaited(ask)
     passages = awaited(passages)
 
@@ -34,6 +37,7 @@ class Asking(Base):
     multi_get = awaited(multi_get)
     documents = awaited(documents)
     ls = documents
+    facets = awaited(facets)
 
     status = awaited(status)
     doctor = awaited(doctor)

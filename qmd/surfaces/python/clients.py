@@ -13,11 +13,13 @@ from typing import Any, Concatenate, Generic, Self
 import anyio
 from anyio.from_thread import BlockingPortalProvider
 
+from qmd.declaration.operation import Operation
 from qmd.operations.index import Index
 from qmd.storage.cancellation import Stopped
 from qmd.storage.database import Database
 from qmd.surfaces.python.asking import Asking
 from qmd.surfaces.python.base import Found, Given
+from qmd.surfaces.python.derive import warn
 from qmd.surfaces.python.keeping import Keeping
 
 ENDED = 10.0
@@ -32,10 +34,15 @@ def _blocking(
     verb: Callable[Concatenate[AsyncKnowledgeBase, Given], Coroutine[Any, Any, Found]],
 ) -> Callable[Concatenate[KnowledgeBase, Given], Found]:
     """Make a method that waits for its result."""
+    operation: Operation | None = getattr(verb, "operation", None)
+    work = getattr(verb, "work", verb)
 
     @wraps(verb)
     def call(kb: KnowledgeBase, /, *given: Given.args, **named: Given.kwargs) -> Found:
-        return kb._wait(partial(verb, kb._within, *given, **named))
+        if operation is not None:
+            warn(operation, given, named)
+        found: Found = kb._wait(partial(work, kb._within, *given, **named))
+        return found
 
     return call
 
@@ -131,12 +138,14 @@ class KnowledgeBase:
     vsearch = vector_search
     query = _blocking(AsyncKnowledgeBase.query)
     similar = _blocking(AsyncKnowledgeBase.similar)
+    links = _blocking(AsyncKnowledgeBase.links)
     ask = _blocking(AsyncKnowledgeBase.ask)
     passages = _blocking(AsyncKnowledgeBase.passages)
     get = _blocking(AsyncKnowledgeBase.get)
     multi_get = _blocking(AsyncKnowledgeBase.multi_get)
     grep = _blocking(AsyncKnowledgeBase.grep)
     documents = _blocking(AsyncKnowledgeBase.documents)
+    facets = _blocking(AsyncKnowledgeBase.facets)
     ls = documents
     status = _blocking(AsyncKnowledgeBase.status)
     doctor = _blocking(AsyncKnowledgeBase.doctor)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import warnings
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from anyio import to_thread
 
 from qmd.declaration import operation as declaration
+from qmd.declaration.operation import Operation
 from qmd.operations.threads import stoppable
 from qmd.surfaces.python.arguments import checked, signature_of
 
@@ -18,6 +20,23 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def warn(
+    operation: Operation, given: Sequence[Any], named: Iterable[str], *, depth: int = 3
+) -> None:
+    """Emit a DeprecationWarning for each deprecated thing that a call uses.
+
+    Args:
+        given: arguments by position.
+        named: names of the other arguments.
+        depth: frames from here to the caller, for whose line the warning is.
+    """
+    positional = [name for name, each in operation.parameters.items() if each.positional]
+    used = [*positional[: len(given)], *operation.parameters.keys() & named]
+    for name, advice in operation.deprecations(used).items():
+        what = f"{operation.python}({name and name + '='})"
+        warnings.warn(f"{what} is deprecated: {advice}", DeprecationWarning, stacklevel=depth)
 
 
 @overload
@@ -37,8 +56,7 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, A
     operation = declaration.of(function)
     signature = signature_of(operation)
 
-    @wraps(function)
-    async def call(kb: Base, /, *given: Any, **named: Any) -> Any:
+    async def work(kb: Base, /, *given: Any, **named: Any) -> Any:
         values = checked(operation, signature, *given, **named)
         kb._check()
         kb._engine.check_operation(operation)
@@ -55,5 +73,12 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, A
 
         return await stoppable(limited)
 
+    @wraps(function)
+    async def call(kb: Base, /, *given: Any, **named: Any) -> Any:
+        warn(operation, given, named)
+        return await work(kb, *given, **named)
+
+    # The blocking client warns in the thread of its caller.
+    vars(call).update(operation=operation, work=work)
     call.__signature__ = signature  # type: ignore[attr-defined]  # what help() shows
     return call

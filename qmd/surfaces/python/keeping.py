@@ -17,10 +17,11 @@ from qmd.operations.collections import (
     rename_collection,
 )
 from qmd.operations.contexts import add_context, contexts, missing_contexts, remove_context
-from qmd.operations.editing import append, edit, journal, move, undo
+from qmd.operations.editing import append, edit, move
 from qmd.operations.embed import embed
 from qmd.operations.exchange import export, import_
 from qmd.operations.put import put, remove
+from qmd.operations.undoing import journal, undo
 from qmd.operations.update import update
 from qmd.surfaces.python.base import Base
 from qmd.surfaces.python.derive import awaited

@@ -79,6 +79,18 @@ def understood(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], li
     return values, faults
 
 
+def deprecations(tool: Tool, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a sentence for each deprecated thing that a call uses: the tool, or a parameter."""
+    if not tool.deprecated:
+        return ()
+    used = ("", *understood(tool, given)[0])
+    return tuple(
+        f"{json.dumps(name) if name else tool.name} is deprecated: {tool.deprecated[name]}"
+        for name in used
+        if name in tool.deprecated
+    )
+
+
 def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """Check the arguments against the tool's declaration, and add defaults.
 

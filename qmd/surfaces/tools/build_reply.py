@@ -27,8 +27,7 @@ from qmd.errors import (
     WriteConflict,
 )
 from qmd.operations import left_out
-from qmd.operations.editing import in_words
-from qmd.ranking.matcher import Matcher
+from qmd.operations.document_changes import in_words
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
@@ -36,14 +35,10 @@ from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.text.headings import SectionHeading
 from qmd.types import Kept, Passage
-from qmd.wording import amount, on_one_line, reaches, size
+from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.analytics.rows import Results
-    from qmd.operations.editing import DocumentChange
-    from qmd.operations.grep import Line
-    from qmd.operations.listing import Document
-    from qmd.operations.passages import Excerpts
+    from qmd.operations.document_changes import DocumentChange
     from qmd.operations.put import Put
     from qmd.operations.status import Status
     from qmd.reports import Embedded, Report
@@ -65,63 +60,6 @@ class UnknownTool(QmdError):
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(f"Unknown tool: {name}. Known: {', '.join(known)}.")
         self.name = name
-
-
-def results(question: str, found: Results, least: float) -> Reply:
-    """Build the reply of a search, without results of lower scores."""
-    match = Matcher(found.about)
-    records = [reply_text.record(each, match) for each in found if reaches(each.score, least)]
-    kept = reply_text.fitting(records)
-    notes = [found.notice] if found.notice else []
-    left = [each.score for each in found if not reaches(each.score, least)]
-    if not records and (below := found.below + len(left)):
-        best = max([found.nearly, *left])
-        notes.append(
-            f"{amount(below, 'result')} below minScore {least:g}; the best has {best:.2f}."
-        )
-    if len(kept) < len(records):
-        notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
-    told: dict[str, Any] = {"notice": "\n".join(notes)} if notes else {}
-    if found.respelled:
-        told["respelled"] = {word: list(near) for word, near in found.respelled.items()}
-    parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
-    return Reply(parts, {"results": kept, **told})
-
-
-def excerpts(found: Excerpts) -> Reply:
-    """Build the reply of `context`: the text has all of it."""
-    notes = [found.notice] if found.notice else []
-    told = {"notice": found.notice} if found.notice else {}
-    records = reply_text.fitting([each._asdict() | {"place": each.place} for each in found])
-    left_out = [f"{each.file}:{each.line}" for each in found.left_out]
-    return Reply((found.text, *notes), {"passages": records, "leftOut": left_out, **told})
-
-
-def lines(pattern: str, found: Sequence[Line], most: int) -> Reply:
-    """Build the reply of `grep`: matching lines, cut where they are long."""
-    matching, shown = 0, []
-    for each in found:
-        matching += each.is_match
-        if matching > most:
-            break
-        shown.append(each)
-    records = reply_text.fitting(
-        [
-            {"file": each.file, "line": each.line, "text": reply_text.cut_at(each.text, 300)}
-            for each in shown
-        ],
-        most=reply_text.MOST_BYTES // 2,
-    )
-    more = matching > most or len(records) < len(shown)
-    told = [
-        f"{on_one_line(each['file'])}:{each['line']}{':' if of.is_match else '-'}{each['text']}"
-        for each, of in zip(records, shown, strict=False)
-    ]
-    if not told:
-        told = [f"No lines match: {pattern}"]
-    elif more:
-        told.append("[... more lines match; ask for fewer with paths, or set limit]")
-    return Reply(("\n".join(told),), {"matches": records, "more": more})
 
 
 def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:
@@ -153,34 +91,6 @@ def first_part(passage: Passage, headings: Sequence[SectionHeading], *, numbered
     """Build the reply of `get` for a long document: its first part, then its outline."""
     part = reply_text.document(passage, numbered=numbered, most=reply_text.FIRST_PART)
     return Reply((part, reply_text.outline(passage, headings)))
-
-
-def collections(known: Sequence[Overview], offset: int, limit: int) -> Reply:
-    """Build the reply of `ls` without a path: the collections."""
-    return listed([(f"{each.name}/", each.documents) for each in known], (), offset, limit)
-
-
-def listed(
-    folders: Sequence[tuple[str, int]], found: Sequence[Document], offset: int, limit: int
-) -> Reply:
-    """Build the reply of `ls`: folders with counts, then documents with date, size and title."""
-    lines = [f"{on_one_line(name)} {amount(count, 'document')}" for name, count in folders]
-    lines += [
-        f"{on_one_line(each.file)} {each.modified:%Y-%m-%d} {size(each.size)} "
-        + on_one_line(reply_text.cut_at(" ".join(each.title.split()), reply_text.LISTED_TITLE))
-        for each in found
-    ]
-    shown = reply_text.fitting_lines(lines[offset : offset + limit])
-    end = offset + len(shown)
-    rest = [f"[{len(lines) - end} more; go on with offset={end}]"] if end < len(lines) else []
-    records = [
-        {"file": each.file, "title": each.title, "docid": each.docid}
-        | {"size": each.size, "modified": reply_text.moment(each.modified)}
-        for each in found[max(0, offset - len(folders)) : max(0, end - len(folders))]
-    ]
-    counts = [{"folder": name, "documents": count} for name, count in folders[offset:end]]
-    told = "\n".join([*shown, *rest]) or "Nothing there."
-    return Reply((told,), {"folders": counts, "documents": records, "total": len(lines)})
 
 
 def _none_matched(pattern: str, missing: Sequence[str]) -> str:
@@ -227,6 +137,13 @@ def updated(reports: Sequence[Report]) -> Reply:
 def _kept(folders: Sequence[Kept]) -> dict[str, Any]:
     """Return folders that have lost their files, in JSON; nothing if there are none."""
     return {"kept": [each._asdict() for each in folders]} if folders else {}
+
+
+def _data(collection: Overview) -> dict[str, int]:
+    """Return how much of a collection is data, in JSON; nothing if none is."""
+    if not collection.data_bytes:
+        return {}
+    return {"dataDocuments": collection.data_documents, "dataBytes": collection.data_bytes}
 
 
 def stored(done: Put) -> Reply:
@@ -338,6 +255,7 @@ def facts(now: Status) -> dict[str, Any]:
                 "pattern": each.mask,
                 "documents": each.documents,
                 "lastUpdated": reply_text.moment(each.modified),
+                **_data(each),
                 **_kept(now.kept.get(each.name, ())),
             }
             for each in now.collections

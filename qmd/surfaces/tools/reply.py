@@ -72,11 +72,13 @@ class Reply(NamedTuple):
         content: texts for the model, and documents.
         structured: the same for programs, as the tool's output schema says.
         error: why it is no answer; `content` then tells a person.
+        deprecated: a sentence for each deprecated thing that the call used.
     """
 
     content: tuple[str | Resource, ...]
     structured: Mapping[str, object] | None = None
     error: Code | None = None
+    deprecated: tuple[str, ...] = ()
 
 
 def refusal(code: Code, message: str) -> Reply:

@@ -14,7 +14,7 @@ from qmd.ranking.snippets import cut
 from qmd.surfaces.tools.reply import Resource
 from qmd.text.headings import SectionHeading
 from qmd.types import Kept, Passage, Result
-from qmd.wording import MOST_OF_VALUE, on_one_line, shortened
+from qmd.wording import MOST_OF_VALUE, on_one_line, shortened, size
 
 MOST_BYTES = 256 * 1024
 """Of an answer."""
@@ -67,6 +67,7 @@ def record(result: Result, match: Matcher) -> dict[str, Any]:
         "context": result.context,
         "snippet": trimmed(result.snippet, result.line, match),
         "line": result.line,
+        "size": result.size,
     }
     if result.place is not None:
         found["place"] = result.place
@@ -104,11 +105,17 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
         f"{each['docid']} {round(each['score'] * 100)}% {on_one_line(each['file'])} - "
         + " ".join(each["title"].splitlines())
         + _also_in(each.get("alsoIn", ()))
+        + _long(each.get("size", 0))
         + (" (stale: its file has changed or gone)" if each.get("stale") else "")
         + (" (record of an agent, unreviewed)" if each.get("unreviewed") else "")
         for each in results
     ]
     return f'Found {count} for "{question}":\n\n' + "\n".join(lines)
+
+
+def _long(bytes: int) -> str:
+    """Say the size of a document of which `get` gives the first part."""
+    return f" ({size(bytes)})" if bytes > LONG_DOCUMENT else ""
 
 
 def _also_in(names: Sequence[str]) -> str:
@@ -119,14 +126,19 @@ def places(results: Iterable[Mapping[str, Any]], match: Matcher) -> Iterator[str
     """Yield the matching lines of results, as `get` takes them; nothing without results."""
     lines = []
     for each in results:
-        number = f"{each['line']}: "
-        shown = (text for text in each["snippet"].split("\n") if text.startswith(number))
-        found = next(shown, number).removeprefix(number)
-        place = f"{on_one_line(each['file'])}:{number}"
+        place = f"{on_one_line(each['file'])}:{each['line']}: "
         room = max(LONGEST_PLACE - len(place), SHORTEST_PART)
-        lines.append((place + _part(found, match, room)).rstrip())
+        found = best_line(each, match, room).partition(" ")[2]
+        lines.append((place + found).rstrip())
     if lines:
         yield "Best lines:\n\n" + "\n".join(lines)
+
+
+def best_line(record: Mapping[str, Any], match: Matcher, most: int = LONGEST_PLACE) -> str:
+    """Return the line of a result that matches, as `N: text`, with so much of the text."""
+    number = f"{record['line']}: "
+    shown = (text for text in record["snippet"].split("\n") if text.startswith(number))
+    return number + _part(next(shown, number).removeprefix(number), match, most)
 
 
 def is_long(passage: Passage) -> bool:

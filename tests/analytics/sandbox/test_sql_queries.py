@@ -148,6 +148,26 @@ def test_views_are_made_that_a_query_may_look_at(query, made, answered, shared):
         assert set(names) == needed(made)
 
 
+@pytest.mark.parametrize(
+    ("query", "stored"),
+    [
+        ("from broken_links", {"links"}),
+        ("select file from orphans union select file from broken_links", {"links"}),
+        ("from links where file = 'notes/tea.md'", set()),
+        ("from documents", set()),
+        ("explain from orphans", set()),
+        ("describe orphans", set()),
+        ("select (select count(*) from orphans), view_name from duckdb_views()", set()),
+    ],
+)
+def test_links_are_computed_once_for_views_that_read_them(query, stored, answered, shared):
+    answered(query)
+    index = shared.engine.place.database
+    with closing(Sandbox(index, Limits(), scratch.spill_folder(index))) as box:
+        request = box.read(query, ())
+    assert sandbox._stored(request, sandbox._wanted(request)) == stored
+
+
 def test_an_unknown_view_is_told_with_those_that_are_like_it(answered):
     with pytest.raises(SqlError, match='Did you mean "documents"'):
         answered("from documentz")

@@ -36,6 +36,7 @@ class Sample(NamedTuple):
         title, date: that it gives itself.
         place: kind and label of the part in which the sentence stands.
         link: a target in it.
+        author, language: that it names.
     """
 
     reader: str
@@ -45,6 +46,8 @@ class Sample(NamedTuple):
     date: str | None = "2024-05-17"
     place: tuple[str, str] | None = None
     link: str | None = None
+    author: str | None = None
+    language: str | None = None
 
 
 def mail(*, html: bool = False, attached: bool = False) -> bytes:
@@ -63,6 +66,7 @@ def mail(*, html: bool = False, attached: bool = False) -> bytes:
         message.add_attachment(
             HIDDEN.encode() * 50, maintype="application", subtype="pdf", filename="../Rechnung.pdf"
         )
+    message["Content-Language"] = "en-GB"
     return message.as_bytes()
 
 
@@ -83,6 +87,7 @@ def notebook(*, worksheets: bool = False) -> bytes:
     ]
     body = {"worksheets": [{"cells": cells}]} if worksheets else {"cells": cells}
     about = {"language_info": {"name": "python"}, "date": "2024-05-17"}
+    about["authors"] = [{"name": "Ada Lovelace"}]  # type: ignore[assignment]
     return json.dumps({"nbformat": 4, "metadata": about, **body}).encode()
 
 
@@ -97,6 +102,7 @@ _DOCX = docx(
 )
 _CUE = "00:12:31.500 --> 00:12:33.000"
 _VTT = f"""WEBVTT - {TITLE}
+Language: en-GB
 
 STYLE
 ::cue {{ {HIDDEN} }}
@@ -132,13 +138,15 @@ Comment: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,,{HIDDEN}
 Dialogue: 0,0:12:31.50,0:12:33.00,Default,Ada,0,0,0,,{{\\i1}}{SENTENCE}{{\\i0}}
 """
 _HTML = f"""<!doctype html><html lang=en-GB><head><title>Tea &#104;andbook</title>
+<meta name=author content="Ada Lovelace">
 <meta property="article:published_time" content="2024-05-17"><style>.{HIDDEN} {{}}</style>
 <script>var a = "<p>{HIDDEN}</p>"</script></head><body><nav><a href=/>{HIDDEN}</a></nav><h1>Tea</h1>
 <p hidden>{HIDDEN}</p><p style="color:red; display : none">{HIDDEN}</p><!-- {HIDDEN} -->
 <p>The <b>kettle</b> sings&nbsp;at four &amp; the <a href="https://example.org/pot">leaves</a> wait.
 <template>{HIDDEN}</template><img src="data:image/png;base64,{HIDDEN}"></body></html>"""
 _RTF = (
-    rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 zzhidden;}}{\info{\title Tea handbook}{\creatim\yr2024"
+    rb"{\rtf1\ansi\ansicpg1252\deflang2057{\fonttbl{\f0 zzhidden;}}{\info{\title Tea handbook}"
+    rb"{\author Ada Lovelace}{\creatim\yr2024"
     rb"\mo5\dy17\hr9\min31}}{\*\generator zzhidden}\pard\outlinelevel0 Tea\par\pard The "
     rb"{\b kettle} sings at four & the leaves wait."
     rb"{\v zzhidden}{\pict 7a7a68}{\field{\*\fldinst HYPERLINK "
@@ -146,6 +154,8 @@ _RTF = (
 )
 _ORG = f"""#+TITLE: {TITLE}
 #+DATE: <2024-05-17 Fri>
+#+AUTHOR: Ada Lovelace
+#+LANGUAGE: en-GB
 #+FILETAGS: :tea:
 
 * TODO [#A] Brewing :hot:
@@ -159,6 +169,8 @@ _RST = f"""{TITLE}
 ============
 
 :Date: 2024-05-17
+:Author: Ada Lovelace
+:Language: en-GB
 
 .. {HIDDEN}
 .. raw:: html
@@ -172,6 +184,7 @@ _ADOC = f"""= {TITLE}
 Ada Lovelace <ada@example.org>
 v1.0, 2024-05-17
 :verb: sings
+:lang: en-GB
 
 // {HIDDEN}
 [.{HIDDEN}]
@@ -185,6 +198,7 @@ _TEX = rf"""\documentclass{{article}} % {HIDDEN}
 \usepackage{{{HIDDEN}}}
 \title{{Tea \emph{{handbook}}}}
 \date{{2024-05-17}}
+\author{{Ada Lovelace}}
 \begin{{document}}
 \section{{Brewing}}\label{{{HIDDEN}}}
 The \textbf{{kettle}} sings at four \& the \href{{https://example.org/pot}}{{leaves}} wait.
@@ -195,6 +209,7 @@ _NODES = [
     {"type": "link", "url": "https://example.org/pot", "x": 0, "y": 2},
 ]
 _OPML = f"""<?xml version="1.0"?><opml version="2.0"><head><title>{TITLE}</title>
+<ownerName>Ada Lovelace</ownerName>
 <dateCreated>Fri, 17 May 2024 00:00:00 GMT</dateCreated></head><body><outline text="Tea">
 <outline text="{ESCAPED}" htmlUrl="https://example.org/pot" type="{HIDDEN}"/>
 </outline></body></opml>"""
@@ -406,4 +421,19 @@ SAMPLES = {
         date="2024-05-17T09:31:00+00:00",
         link="https://example.org/pot",
     ),
+}
+
+ADA = "Ada Lovelace"
+_BOTH = "pdf docx pptx xlsx odt ods odp epub rtf org rst adoc".split()
+_NAMES = {
+    **dict.fromkeys((*_BOTH, "html", "html in UTF-16"), (ADA, "en-GB")),
+    **dict.fromkeys(("ipynb", "ipynb of format 3", "tex", "opml"), (ADA, None)),
+    **dict.fromkeys(("eml", "eml in HTML", "maildir"), ("Ada Löve <ada@example.org>", "en-GB")),
+    "vtt": (None, "en-GB"),
+}
+"""Author and language of the samples that name them."""
+
+SAMPLES |= {
+    name: SAMPLES[name]._replace(author=author, language=language)
+    for name, (author, language) in _NAMES.items()
 }

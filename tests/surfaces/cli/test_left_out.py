@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -163,3 +164,24 @@ def test_what_could_not_be_read_inside_of_a_file_is_told_until_that_changes(qmd,
     qmd("update")
     assert file not in qmd("ls", "--left-out")[1]
     assert "unreadable" not in qmd("status")[1]
+
+
+def test_data_in_documents_is_told(qmd, folder):
+    picture = base64.b64encode(bytes(range(256)) * 200).decode()
+    note = f"# Chart\n\n![leaves](data:image/png;base64,{picture})\n"
+    (folder / "chart.md").write_text(note, encoding="utf-8")
+    qmd("collection", "add", folder)
+    [notes] = json.loads(qmd("status", "--json")[1])["collections"]
+    assert notes["dataDocuments"] == 1
+    assert len(picture) < notes["dataBytes"] < len(picture) + 40
+    told = "data not searched or embedded, such as base64, minified code or tables of digits: "
+    told += "68.3 KB in 1 document"
+    assert f"\n  notes: {told}\n" in qmd("status")[1]
+    assert told in qmd("doctor")[1]
+    asked = "select file from documents where data_bytes > 0"
+    assert json.loads(qmd("sql", asked, "--json")[1]) == [{"file": "notes/chart.md"}]
+    (folder / "chart.md").write_text("# Chart\n", encoding="utf-8")
+    qmd("update")
+    [notes] = json.loads(qmd("status", "--json")[1])["collections"]
+    assert (notes["dataDocuments"], notes["dataBytes"]) == (0, 0)
+    assert "data not" not in qmd("status")[1] + qmd("doctor")[1]

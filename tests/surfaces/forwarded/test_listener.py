@@ -318,6 +318,50 @@ def test_of_two_servers_the_second_takes_over_when_the_first_ends(fronts):
     assert not Path(fronts.socket).exists()
 
 
+def test_a_server_that_ends_leaves_no_file(fronts):
+    folder = Path(fronts.socket).parent
+    with fronts.server():
+        assert {each.name for each in folder.iterdir()} >= {Path(fronts.socket).name}
+    assert not list(folder.glob(f"{Path(fronts.socket).name}*"))
+
+
+def test_a_server_removes_what_killed_ones_have_left_and_nothing_that_is_held(fronts):
+    folder = Path(fronts.socket).parent
+    with fronts.server():
+        left, held = folder / "left.sock", folder / "held.sock"
+        for each in (left, held):
+            each.touch()
+            each.with_name(f"{each.name}.lock").touch()
+        lock = listening._locked(f"{held}.lock")
+        try:
+            listening._remove_left_over(folder)
+            assert not left.exists()
+            assert not left.with_name("left.sock.lock").exists()
+            assert held.exists()
+            assert held.with_name("held.sock.lock").exists()
+            assert Path(fronts.socket).exists()
+            assert Path(f"{fronts.socket}.lock").exists()
+        finally:
+            os.close(lock)
+        listening._remove_left_over(folder)
+        assert not held.exists()
+
+
+def test_a_lock_that_its_last_holder_removed_is_no_lock(tmp_path, monkeypatch):
+    path = tmp_path / "a.sock.lock"
+    path.touch()
+    flock = listening.fcntl.flock
+
+    def late(number, how):
+        path.unlink()
+        path.touch()
+        flock(number, how)
+
+    monkeypatch.setattr(listening.fcntl, "flock", late)
+    with pytest.raises(FileNotFoundError):
+        listening._locked(str(path))
+
+
 def test_a_socket_that_was_removed_is_made_again(served):
     Path(served.socket).unlink()
     until(Path(served.socket).exists)

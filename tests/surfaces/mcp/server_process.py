@@ -117,7 +117,7 @@ SLOW = """
 import os
 import sys
 from qmd.__main__ import main
-from qmd.surfaces.tools import dispatch as toolbox
+from qmd.surfaces.tools.answers import finding as toolbox
 
 plain = toolbox.search
 

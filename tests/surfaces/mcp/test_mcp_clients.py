@@ -79,7 +79,7 @@ def test_a_client_is_greeted_and_told_what_there_is(talk, request):
         assert client.server_info.name == "qmd"
         assert client.instructions.startswith("qmd searches the user's own notes")
         offered = client.server_capabilities.model_dump(exclude_none=True)
-        assert set(offered) == {"tools", "resources", "prompts"}
+        assert set(offered) == {"tools", "resources", "prompts", "completions"}
 
     talk(work)
 
@@ -140,7 +140,8 @@ def test_a_document_is_read_by_a_tool_and_as_a_resource(talk):
         for uri in (URI, f"qmd://{NAME.replace('%', '%25')}"):
             [contents] = (await client.read_resource(uri)).contents
             assert (contents.uri, contents.text.splitlines()[0]) == (uri, "1: # Sizes")
-        assert (await client.list_resources()).resources == []
+        uris = [each.uri for each in (await client.list_resources()).resources]
+        assert (len(uris), URI in uris) == (3, True)
         [template] = (await client.list_resource_templates()).resource_templates
         assert template.uri_template == "qmd://{+path}"
         error = await fault(client.read_resource("qmd://notes/te.md"))
@@ -256,7 +257,7 @@ def test_a_call_that_is_given_up_stops_in_the_database(talk, shelf, monkeypatch)
             anyio.from_thread.run_sync(stopped.set)
             raise
 
-    monkeypatch.setattr("qmd.surfaces.tools.dispatch.search", search)
+    monkeypatch.setattr("qmd.surfaces.tools.answers.finding.search", search)
 
     async def work(client):
         async with anyio.create_task_group() as tasks:

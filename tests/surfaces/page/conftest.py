@@ -82,6 +82,21 @@ def pages(kept):
         yield made
 
 
+@pytest.fixture(scope="module")
+def mapped(tmp_path_factory):
+    """A server of notes with vectors, of two subjects, and a hostile title."""
+    library = Library(tmp_path_factory.mktemp("map"))
+    for number in range(24):
+        word = "kettle teapot brew" if number % 2 else "engine wheel brake"
+        library.write(f"n{number:02}.md", f"# Note {number} {word}\n\n{word} {number}\n")
+    library.write("hostile.md", "# </title><script>window.ran = 1</script>\n\nkettle\n")
+    library.update()
+    library.embed()
+    with service(Toolbox(library.engine)) as made:
+        yield made
+    library.engine.close()
+
+
 def chromium() -> str | None:
     """Path of a Chromium of the system."""
     named = os.environ.get("QMD_TEST_CHROMIUM")
@@ -89,7 +104,7 @@ def chromium() -> str | None:
 
 
 @pytest.fixture(scope="module")
-def browser(pages):
+def browser(pages, mapped):
     """A Chromium without a window.
 
     It runs an event loop in this thread, in which none other can run: the server comes first.
@@ -106,5 +121,6 @@ def browser(pages):
 
 def axe() -> Path | None:
     """File of axe-core, if there is one."""
-    named = os.environ.get("QMD_TEST_AXE", "node_modules/axe-core/axe.min.js")
-    return Path(named) if Path(named).is_file() else None
+    installed = Path(__file__).parents[3] / "node_modules" / "axe-core" / "axe.min.js"
+    named = Path(os.environ.get("QMD_TEST_AXE", installed))
+    return named if named.is_file() else None

@@ -19,6 +19,7 @@ SHOWN = [
     "/links/notes/tea.md",
     "/look",
     "/lists",
+    "/map",
     "/sql",
     "/sql?run=1&query=select+path,+size+from+documents+order+by+size+limit+9",
 ]
@@ -101,14 +102,33 @@ def test_all_works_without_script(browser, pages):
         assert files(page) == ["/doc/notes/tea.md"]
         page.click(".hit-link")
         page.click("text=Links and similar documents")
-        page.click("text=Water")
+        page.click(".near >> text=Water")
         assert page.inner_text(".doc-title") == "Water"
+
+
+def test_the_drawing_of_links_is_walked_with_keys(browser, pages):
+    with opened(browser, pages, "/links/notes/tea.md", java_script_enabled=False) as page:
+        page.focus(".graph a[aria-label=Water]")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/links/notes/deep/water.md")
+        page.click(".graph .step0 a")
+        page.wait_for_url("**/doc/notes/deep/water.md")
 
 
 @pytest.mark.parametrize("path", SHOWN)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_phones_and_are_accessible(browser, pages, path, scheme):
-    with opened(browser, pages, path, viewport=PHONE, color_scheme=scheme) as page:
+    check_phone(browser, pages, path, scheme)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_map_fits_phones_and_is_accessible(browser, mapped, scheme):
+    check_phone(browser, mapped, "/map?q=kettle&at=500,300", scheme)
+
+
+def check_phone(browser, server, path, scheme):
+    """Fail if a page is wider than a phone, has other colours, or has faults that axe knows."""
+    with opened(browser, server, path, viewport=PHONE, color_scheme=scheme) as page:
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         light = page.evaluate("getComputedStyle(document.body).color.match(/[0-9]+/)[0] > 128")
@@ -116,13 +136,42 @@ def test_pages_fit_phones_and_are_accessible(browser, pages, path, scheme):
         if axe() is None:
             pytest.skip("axe-core is not here (npm install axe-core, or QMD_TEST_AXE)")
         page.evaluate(axe().read_text(encoding="utf-8"))
-        found = page.evaluate("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']})")
+        found = page.evaluate(
+            "axe.run(document, {resultTypes: ['violations'],"
+            " runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']})"
+        )
         grave = [
             (each["id"], [node["html"][:200] for node in each["nodes"][:3]])
             for each in found["violations"]
             if each["impact"] in ("serious", "critical")
         ]
         assert grave == []
+
+
+def test_the_map_lists_what_is_under_the_pointer_and_keeps_a_place(browser, mapped):
+    with opened(browser, mapped, "/map?q=kettle") as page:
+        page.hover("#map image", position={"x": 300, "y": 200})
+        page.wait_for_selector("#near li")
+        assert "at=" not in page.url
+        page.click("#map image", position={"x": 20, "y": 20})
+        page.wait_for_url("**/map?q=kettle&at=*")
+        near = page.inner_text("#near")
+        page.reload()
+        assert page.inner_text("#near") == near
+        assert page.evaluate("window.ran") is None
+        assert page.evaluate(
+            "fetch(document.querySelector('#map image').href.baseVal)"
+            ".then(answer => answer.text()).then(text => text.match(/h0/g).length)"
+        )
+
+
+def test_the_map_is_walked_without_a_script(browser, mapped):
+    with opened(browser, mapped, "/map", java_script_enabled=False) as page:
+        page.focus("#map .label")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/map?at=*")
+        page.click("#near a")
+        page.wait_for_selector("body.document")
 
 
 def test_hostile_notes_run_nothing_in_a_browser(browser, pages):

@@ -155,13 +155,14 @@ def test_links_lead_on_to_documents(pages):
 
 
 def test_links_around_a_document_are_listed(pages):
-    text = pages.get("/links/notes/tea.md", headers=HTML).text
+    part = HTML | {"X-Part": "links"}
+    text = pages.get("/links/notes/tea.md", headers=part).text
     into, _, out = text.partition("Links from here")
     assert "/doc/notes/deep/water.md" in out
     assert "/doc/notes/pool.md" in out
     assert "No document links here." in into
     assert '<span class="gone" dir="auto">Gone</span>' in (
-        pages.get("/links/notes/pool.md", headers=HTML).text
+        pages.get("/links/notes/pool.md", headers=part).text
     )
 
 

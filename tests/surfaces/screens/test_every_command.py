@@ -57,6 +57,8 @@ RUNS = {
     "import": [["import", "foreign"], ["import", f"no{NAME}"]],
     "init": [["init"]],
     "journal": [["journal"]],
+    "facets": [["facets"], ["facets", "docs\u202e", "--by", "kind"], ["facets", ORDERS]],
+    "links": [["links", NOTE], ["links", ORDERS]],
     "ls": [["ls"], ["ls", "docs\u202e"], ["ls", ORDERS]],
     "map": [["map", f"map{NAME}.svg"], ["map", f"no/{NAME}.svg"]],
     "mcp status": [["mcp", "status"]],

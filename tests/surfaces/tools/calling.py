@@ -7,7 +7,7 @@ import anyio
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Reply
 
-LONG = 20
+LONG = 100
 """Seconds after which something that has to happen is taken for stuck."""
 
 

@@ -139,8 +139,8 @@ def test_a_string_is_never_parsed(value):
         (
             {"query": "x", "min_scor": 1},
             'Unknown parameter "min_scor" for tool "search". Did you mean "minScore"? '
-            "Valid parameters: query, limit, minScore, exact, allCopies, fresh, collection, "
-            "collections, since, before, filter, path.",
+            "Valid parameters: query, limit, minScore, exact, allCopies, maxTokens, fresh, "
+            "collection, collections, since, before, filter, path, cursor.",
         ),
         ({"query": ""}, '"query" must not be empty.'),
         ({"query": "x" * 10_001}, '"query" must have at most 10000 characters, not 10001.'),

@@ -46,8 +46,10 @@ def test_a_folder_has_folders_with_counts_and_documents(toolbox, path):
 
 def test_a_long_listing_says_how_to_go_on(toolbox):
     reply = call(toolbox, "ls", path="notes/journal/2024", limit=2)
-    assert told(reply)[2] == "[1 more; go on with offset=2]"
-    rest = call(toolbox, "ls", path="notes/journal/2024", limit=2, offset=2)
+    cursor = reply.structured["nextCursor"]
+    assert told(reply)[2] == f"[1 more; go on with cursor={cursor}]"
+    rest = call(toolbox, "ls", path="notes/journal/2024", limit=2, cursor=cursor)
+    assert rest == call(toolbox, "ls", path="notes/journal/2024", limit=2, offset=2)
     [line] = told(rest)
     assert line.startswith("notes/journal/2024/02.md ")
     assert [each["file"] for each in rest.structured["documents"]] == ["notes/journal/2024/02.md"]

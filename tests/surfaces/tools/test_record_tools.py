@@ -12,8 +12,9 @@ import pytest
 
 from qmd.errors import IndexBusy
 from qmd.experiences.table import UNREVIEWED
+from qmd.operations.threads import READERS
 from qmd.surfaces.tools import reply_text
-from qmd.surfaces.tools.dispatch import READERS, Toolbox
+from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code
 from tests.surfaces.tools.calling import LONG, call, text
 

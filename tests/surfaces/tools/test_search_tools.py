@@ -25,6 +25,7 @@ def test_a_search_gives_records_and_a_summary(toolbox):
         "context": None,
         "snippet": "1: # Green tea\n2: \n3: Brew it at 80 degrees.\n4: Never boil it.",
         "line": 4,
+        "size": 51,
     }
     assert round(found["score"], 2) == found["score"]
     percent = round(found["score"] * 100)
@@ -54,11 +55,11 @@ def test_weak_results_are_left_out_before_the_limit(toolbox):
 def test_a_score_is_high_enough_if_it_is_shown_so(toolbox, monkeypatch, name, score, shown):
     [result, *_] = search(toolbox.engine, "tea")
 
-    async def found(function, asked):
+    async def found(runner, function, asked):
         assert score >= asked["minScore"] or shown < 0.5
         return Results([result._replace(score=score)])
 
-    monkeypatch.setattr(toolbox, "_run", found)
+    monkeypatch.setattr("qmd.surfaces.tools.run_operation.OperationRunner.run", found)
     records = call(toolbox, name, query="tea", minScore=0.5).structured["results"]
     assert [each["score"] for each in records] == [shown] * (shown >= 0.5)
 

@@ -148,6 +148,48 @@ if (around) {
     .catch(() => {}); // the link to the same stays
 }
 
+// The map: documents under the pointer are listed; a click keeps them, and the address of the place.
+const map = document.getElementById("map");
+if (map) {
+  const near = document.getElementById("near");
+  const here = document.getElementById("here");
+  let kept = new URL(location.href).searchParams.has("at");
+  let wait = 0;
+  let last = null;
+  const place = (event) => {
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(map.getScreenCTM().inverse());
+    return [at.x, at.y].map((each) => Math.max(0, Math.round(each)));
+  };
+  const list = async (at) => {
+    last?.abort();
+    last = new AbortController();
+    const address = new URL(location.href);
+    address.searchParams.set("at", at.join(","));
+    try {
+      const answer = await fetch(address, { headers: { "X-Part": "near", Accept: "text/html" }, signal: last.signal });
+      if (!answer.ok || answer.redirected) return;
+      near.innerHTML = await answer.text();
+      here.setAttribute("cx", at[0]);
+      here.setAttribute("cy", at[1]);
+      if (kept) history.replaceState(null, "", address);
+    } catch {} // another place has been asked for, or the server is gone
+  };
+  map.addEventListener("pointermove", (event) => {
+    if (kept || event.pointerType === "touch") return;
+    clearTimeout(wait);
+    wait = setTimeout(list, 60, place(event));
+  });
+  map.addEventListener("click", (event) => {
+    if (event.target.closest("a")) return;
+    clearTimeout(wait);
+    kept = true;
+    list(place(event));
+  });
+}
+
+const drawing = document.querySelector(".drawing");
+if (drawing) drawing.scrollLeft = (drawing.scrollWidth - drawing.clientWidth) / 2; // the document in the middle
+
 const outline = document.querySelectorAll(".outline a");
 if (outline.length && "IntersectionObserver" in window) {
   const by = new Map([...outline].map((link) => [decodeURIComponent(link.hash.slice(1)), link]));

@@ -7,6 +7,7 @@ from qmd.surfaces.tools.schemas.reading import GET, LS, MULTI_GET, STATUS
 from qmd.surfaces.tools.schemas.searching import (
     CONTEXT,
     GREP,
+    LINKS,
     QUERY,
     SEARCH,
     SIMILAR,
@@ -34,6 +35,7 @@ TOOLS = (
     SUBMIT_EXPERIENCE,
     GREP,
     SIMILAR,
+    LINKS,
     CONTEXT,
     LS,
     UPDATE,

@@ -50,7 +50,7 @@ def tool_of(
     return Tool(
         operation.tool,
         operation.title,
-        operation.description or operation.summary,
+        _description(operation),
         takes({**properties, **(extras or {})}, *required),
         output,
         writes=operation.writes,
@@ -68,17 +68,42 @@ def tool_of(
         )
         | (extras or {}).keys(),
         unlisted=frozenset(operation.unlisted),
+        deprecated={
+            operation.parameters[name].json if name else "": advice
+            for name, advice in operation.deprecations(each.name for each in declared).items()
+        },
         several=frozenset(
             each.json for each in declared if each.kind == "text" and "tool" in each.about.several
         ),
     )
 
 
+CURSOR = "cursor"
+"""Argument with the place where the page before ended."""
+
+
+def paged(tool: Tool) -> Tool:
+    """Return a tool that takes a cursor, which answers name where there is more."""
+    properties = {**tool.input["properties"], CURSOR: {"type": "string", "minLength": 1}}
+    return tool._replace(
+        input={**tool.input, "properties": properties}, unlisted=tool.unlisted | {CURSOR}
+    )
+
+
+def _description(operation: Operation) -> str:
+    """Return what a model reads about a tool."""
+    if operation.description and operation.deprecated:
+        return f"{operation.description} Deprecated: {operation.deprecated}"
+    return operation.description or operation.summary
+
+
 def _schema(declared: Declared) -> Schema:
     """Return the JSON Schema of one parameter."""
     about, default = declared.about, declared.default_on("tool")
     text = about.help_on("tool").format(default=_shown(default))
-    described = {"description": text} if text else {}
+    described: Schema = {"description": text} if text else {}
+    if about.deprecated:
+        described["deprecated"] = True
     if about.schema is not None:
         return {**about.schema, **described}
     schema: Schema = dict(_TYPES[declared.kind])

@@ -10,6 +10,9 @@ from typing import Any
 
 from qmd.surfaces.tools.schemas.tool import Schema, Tool
 
+OPEN = frozenset({"grep", "similar", "links", "context", "ls"})
+"""Tools whose listing does not say that it has all: others are listed as clients expect them."""
+
 
 def listed(tool: Tool) -> Tool:
     """Return a tool with the schemas that lists of tools show."""
@@ -18,8 +21,11 @@ def listed(tool: Tool) -> Tool:
         for name, schema in tool.input["properties"].items()
         if name not in tool.unlisted
     }
+    taken = {**tool.input, "properties": properties}
+    if tool.name in OPEN:
+        del taken["additionalProperties"]
     output = None if tool.output is None else _bare(tool.output)
-    return tool._replace(input={**tool.input, "properties": properties}, output=output)
+    return tool._replace(input=taken, output=output)
 
 
 def _without_description(schema: Schema) -> Schema:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from qmd.operations.grep import grep
+from qmd.operations.links import links
 from qmd.operations.passages import passages
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.similar import similar
-from qmd.surfaces.tools.schemas.derive import tool_of
+from qmd.surfaces.tools.schemas.derive import paged, tool_of
 from qmd.surfaces.tools.schemas.tool import array, integer, record, text
 
 _RESULTS = record(
@@ -29,6 +30,7 @@ _RESULTS = record(
                         "Best matching passage (up to 300 characters), each line as 'N: text'"
                     ),
                     "line": integer("1-indexed line of the best match in the text"),
+                    "size": integer("Bytes of the text of the document"),
                     "stale": {
                         "type": "boolean",
                         "description": "True if the file has changed or gone since the last update",
@@ -47,14 +49,16 @@ _RESULTS = record(
                 },
                 *("docid", "file", "title", "score", "context", "snippet"),
             )
-        )
+        ),
+        "nextCursor": text("Gives the results after these, with the same arguments"),
     },
     "results",
 )
 
-SEARCH = tool_of(search, _RESULTS)
+SEARCH = paged(tool_of(search, _RESULTS))
 VSEARCH = tool_of(vector_search, _RESULTS)
 QUERY = tool_of(query, _RESULTS)
-GREP = tool_of(grep)
+GREP = paged(tool_of(grep))
+LINKS = tool_of(links)
 SIMILAR = tool_of(similar)
 CONTEXT = tool_of(passages)

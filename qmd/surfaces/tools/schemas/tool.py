@@ -23,6 +23,7 @@ class Tool(NamedTuple):
         several: parameters of text that take a list of texts as well.
         bare: parameters whose description lists of tools leave out.
         unlisted: parameters that lists of tools leave out.
+        deprecated: what to do instead of a parameter; by "" instead of the tool itself.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Tool(NamedTuple):
     several: frozenset[str] = frozenset()
     bare: frozenset[str] = frozenset()
     unlisted: frozenset[str] = frozenset()
+    deprecated: Mapping[str, str] = _NOTHING
 
     @property
     def annotations(self) -> dict[str, bool]:

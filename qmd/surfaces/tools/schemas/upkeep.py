@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from qmd.operations.editing import append, edit, move, undo
+from qmd.operations.editing import append, edit, move
 from qmd.operations.embed import embed
 from qmd.operations.put import put, remove
+from qmd.operations.undoing import undo
 from qmd.operations.update import update
 from qmd.surfaces.tools.schemas.derive import tool_of
 from qmd.surfaces.tools.schemas.tool import KEPT, array, integer, record, text

@@ -1,0 +1,115 @@
+"""Page of the links around a document: a drawing, and the same as lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qmd.errors import QmdError
+from qmd.operations import reading
+from qmd.operations.sql import sql
+from qmd.surfaces.page.address import document_url
+from qmd.surfaces.page.link_graph import LinkGraph, link_graph
+from qmd.surfaces.page.links_page import SECONDS, Neighbour, page_statement, similar_documents
+
+if TYPE_CHECKING:
+    from qmd.analytics.rows import Table
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+MOST = 24
+"""Documents of each step."""
+
+BETWEEN = 3
+"""Documents that are named between two."""
+
+GROUPS = {
+    (-1, True): "Links here",
+    (0, True): "Linked both ways",
+    (1, True): "Linked from here",
+    (1, False): "Leads to no document",
+    (-2, True): "Two links before",
+    (2, True): "Two links on",
+}
+"""Heads of the lists, by step, and whether there is a document."""
+
+
+class NeighbourGroup(NamedTuple):
+    """A list of documents.
+
+    Attributes:
+        total: how many there are, with those that are not listed.
+    """
+
+    title: str
+    total: int
+    items: list[Neighbour]
+
+
+class GraphView(NamedTuple):
+    """The documents around one.
+
+    Attributes:
+        problem: why links are missing, or None.
+    """
+
+    file: str
+    title: str
+    url: str
+    graph: LinkGraph | None
+    groups: list[NeighbourGroup]
+    problem: str | None = None
+
+
+async def graph_view(toolbox: Toolbox, name: str) -> GraphView:
+    """Find the documents around one, one and two links away.
+
+    Raises:
+        DocumentNotFound: there is no such document.
+    """
+    opened = await toolbox.look(reading.open_document, name)
+    document = opened.document
+    alike = await similar_documents(toolbox, document.name)
+    view = GraphView(
+        document.name,
+        document.title,
+        document_url(document.name),
+        None,
+        [NeighbourGroup("Similar", len(alike), alike)] if alike else [],
+    )
+    try:
+        rows: Table = await toolbox.look(
+            sql,
+            page_statement("graph"),
+            {"file": document.name, "most": MOST},
+            timeout=SECONDS,
+        )
+    except QmdError as error:
+        return view._replace(problem=error.told("tool"))
+    found = list(rows)
+    return view._replace(
+        graph=link_graph(document.name, document.title, found),
+        groups=[*_groups(found), *view.groups],
+    )
+
+
+def _groups(rows: Sequence[Mapping[str, Any]]) -> list[NeighbourGroup]:
+    titles = {row["file"]: row["title"] or row["file"] for row in rows}
+    groups = []
+    for (step, is_there), title in GROUPS.items():
+        of = [row for row in rows if row["step"] == step and (row["file"] is not None) == is_there]
+        if of:
+            items = [_neighbour(row, titles) for row in of]
+            groups.append(NeighbourGroup(title, of[0]["total"], items))
+    return groups
+
+
+def _neighbour(row: Mapping[str, Any], titles: Mapping[str, str]) -> Neighbour:
+    if row["file"] is None:
+        return Neighbour(row["text"] or row["target"], None, row["target"])
+    title, url = titles[row["file"]], document_url(row["file"])
+    if row["via"]:
+        named = [titles[each] for each in row["via"][:BETWEEN]]
+        more = len(row["via"]) - len(named)
+        note = "by " + ", ".join(named) + (f" and {more} more" if more else "")
+        return Neighbour(title, url, note)
+    return Neighbour(title, url, row["text"])

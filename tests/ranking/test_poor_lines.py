@@ -1,0 +1,78 @@
+"""Lines that answer nothing: shortcuts leave the verdict on each line as it is."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from qmd.ranking import poor_lines
+
+PIECES = (
+    *("[", "]", "(", ")", "](", "][", "]]", "[[", "]:", "://", "http://a.b", "<https://c.d>", ":"),
+    *(" ", "\t", "\u00a0", "tea", "green", "1", "-", "- ", "!", "![a](b)", "[a]: /b", "\x1c", "é"),
+)
+links = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+words = st.lists(
+    st.sampled_from((" ", "\t", "a" * 39, "b" * 79, "c" * 80, "1" * 30, "tea", "é" * 41, "://")),
+    max_size=9,
+).map("".join)
+
+
+def is_only_links(line):
+    """The verdict without a shortcut."""
+    rest = poor_lines._LINKS.sub("", line)
+    if "](" in rest:
+        rest = poor_lines._LINKS.sub("", rest)
+    return len(rest) < len(line) and not poor_lines._LETTER.search(rest)
+
+
+def may_have_data(text):
+    """The verdict without a shortcut."""
+    parts = text.split()
+    if len(text) < poor_lines.LINE_RUN:
+        return False
+    if len(parts) == 1:
+        return "://" not in text and text.isascii()
+    if max(map(len, parts), default=0) >= poor_lines.LONGEST_RUN:
+        return True
+    return len(text) >= poor_lines.STRETCH and (
+        len(parts) < len(text) / poor_lines.DENSE
+        or sum(map(text.count, string.digits)) > len(text) / 4
+    )
+
+
+@given(links)
+@example("see [a](b) and more")
+@example("- [a](b), [c](d)")
+@example("tea http://a.b")
+@example("tea:[a](b)")
+@example("abc[[x]]://foo](bar")
+def test_a_line_is_only_links_if_no_letter_is_left_without_them(line):
+    assert poor_lines._is_only_links(line) == is_only_links(line)
+
+
+@given(words)
+@example(" " * 20 + "a" * 45 + " " * 20)
+@example("a" * 39 + "\t" + "b" * 79)
+@example("tea " + "c" * 80)
+@example("tea " * 120)
+@example("12 " * 150)
+@example(" " * 90)
+def test_a_line_may_have_data_by_its_length_and_its_longest_word(text):
+    assert poor_lines._may_have_data(text) == may_have_data(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("- [Tea](tea.md) · [Cup](cup.md)", True),
+        ("- [Tea](tea.md): how it is made", False),
+        ("https://example.org/tea", True),
+        ("More at https://example.org/tea", False),
+    ],
+)
+def test_links_with_words_beside_them_say_something(line, expected):
+    assert poor_lines.is_poor(line, lambda word: None) is expected
