@@ -9,14 +9,13 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     # The module `signal` makes enumerations, which takes longer than all else here.
     import _signal  # type: ignore[import-not-found]
+    import os  # which Python has loaded before
 
     def end(*_: object) -> None:
-        import posix
-
         try:
-            posix.write(2, b"Interrupted.\n")
+            os.write(2, b"Interrupted.\n")
         finally:
-            posix._exit(130)
+            os._exit(130)
 
     # A shell may have said that a command in the background is not to be interrupted.
     interrupts = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
@@ -27,7 +26,6 @@ def main() -> None:
 
     if interrupts:
         _signal.signal(_signal.SIGINT, end)
-    import posix
     import sys
 
     from qmd import forward
@@ -35,7 +33,7 @@ def main() -> None:
     begin()
     code = forward.call(sys.argv[1:])
     if code is not None:
-        posix._exit(code)
+        os._exit(code)
     if interrupts:
         _signal.signal(_signal.SIGINT, end)
     from qmd.startup import run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -33,7 +32,7 @@ def locked(path: Path) -> Iterator[None]:
     descriptor = safe_open.opened(path, os.O_RDWR | os.O_CREAT, 0o666)
     signed, began = None, time.monotonic()
     try:
-        while not _taken(descriptor):
+        while not safe_open.lock(descriptor):
             waited = time.monotonic() - began
             if waited > LOCK_TIMEOUT_SECONDS:
                 from qmd.errors import FileBusy
@@ -45,13 +44,4 @@ def locked(path: Path) -> Iterator[None]:
     finally:
         if signed is not None:
             signature.erase(descriptor, signed)
-        os.close(descriptor)
-
-
-def _taken(descriptor: int) -> bool:
-    """Try to take the lock of a file, and return whether that succeeded."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        safe_open.release(descriptor)

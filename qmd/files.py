@@ -57,8 +57,13 @@ def link_file(source: Path, target: Path) -> None:
 
 
 def fsync_path(path: Path) -> None:
-    """Flush a file, or the entries of a folder, to disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    """Flush a file, or the entries of a folder, to disk. Windows keeps entries by itself."""
+    if sys.platform == "win32":
+        if path.is_dir():
+            return
+        descriptor = os.open(path, os.O_RDWR | os.O_BINARY)
+    else:
+        descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -74,6 +79,8 @@ def swap_folders(one: Path, other: Path) -> bool:
     Raises:
         OSError: it can, but not these.
     """
+    if sys.platform == "win32":
+        return False
     library = ctypes.CDLL(None, use_errno=True)
     names = os.fsencode(one), os.fsencode(other)
     if sys.platform == "darwin":
@@ -159,11 +166,11 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         mode = None
     part = path.with_name(f".qmd-{token_hex(8)}.part")
-    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(part, new, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if mode is not None:
+            if mode is not None and sys.platform != "win32":
                 os.fchmod(descriptor, mode)
             yield file
         part.replace(path)

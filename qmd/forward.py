@@ -2,7 +2,8 @@
 
 A server of the same user, the same index and the same code listens on a Unix socket. The front
 sends it the arguments, the folder, the environment and facts about the standard streams, and
-writes what comes back. If no server answers, or it declines, this process runs the command.
+writes what comes back. If no server answers, or it declines, this process runs the command. On
+Windows, each command runs by itself.
 
 Nothing but built-in modules is imported here: the front is all that most calls load.
 
@@ -98,6 +99,8 @@ def call(arguments: "Sequence[str]") -> int | None:
     Returns:
         Its exit code. None: this process has to run the command, which has printed nothing yet.
     """
+    if sys.platform == "win32":
+        return None
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if "--no-server" in arguments[:end] or os.environ.get("QMD_NO_SERVER", "").lower() in YES:
         return None
@@ -130,6 +133,8 @@ def call(arguments: "Sequence[str]") -> int | None:
 
 def runtime_folder(environ: "Mapping[str, str]") -> str:
     """Return the folder for sockets, which belongs to this user alone."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     user = os.geteuid()
     given = environ.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"
     if os.path.isabs(given) and os.path.isdir(given):
@@ -146,6 +151,8 @@ def socket_of(environ: "Mapping[str, str]", database: str) -> str:
 
 def is_private(folder: str) -> bool:
     """Return whether a folder belongs to this user, and no other user may enter it."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     try:
         info = os.lstat(folder)
     except OSError:
@@ -178,7 +185,7 @@ def user_of(link: "socket") -> int:
 
 def is_listening(path: str) -> bool:
     """Return whether a server of this user listens at a socket."""
-    link = _connected(path)
+    link = None if sys.platform == "win32" else _connected(path)
     if link is not None:
         link.close()
     return link is not None
@@ -186,6 +193,8 @@ def is_listening(path: str) -> bool:
 
 def _connected(path: str) -> "socket | None":
     """Connect to the server of this user; None if there is none, or too many wait for it."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     try:
         info = os.lstat(path)
     except OSError:
@@ -213,6 +222,8 @@ def _connected(path: str) -> "socket | None":
 
 def _request(arguments: "Sequence[str]", folder: str) -> bytes:
     """Write a request: facts, the arguments, and the environment as NAME=VALUE."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     out, err = sys.stdout, sys.stderr
     facts = [
         PROTOCOL,

@@ -35,13 +35,13 @@ class _Entry(NamedTuple):
     @property
     def counts(self) -> bool:
         """True if the process of the entry still runs, and so may hold the lock."""
-        here = self.machine == os.uname().nodename
+        here = self.machine == processes.machine_name()
         return not here or processes.is_running(self.process, self.began)
 
     @property
     def name(self) -> str:
         """Name of the holder for messages."""
-        if self.machine == os.uname().nodename:
+        if self.machine == processes.machine_name():
             return processes.process_name(self.process, self.command)
         return f"{self.command}, process {self.process} on {self.machine}"
 
@@ -64,17 +64,17 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
     """
     process = os.getpid()
     began = (processes.process_state(process) or ("", ""))[1]
-    words = [str(process), began or "-", os.uname().nodename, processes.current_command()]
+    words = [str(process), began or "-", processes.machine_name(), processes.current_command()]
     text = (
         " ".join(words).encode(errors="replace")[: ENTRY_BYTES - 1].ljust(ENTRY_BYTES - 1) + b"\n"
     )
     try:
         if alone:
             os.ftruncate(descriptor, 0)
-        at = 0 if alone else _free(os.pread(descriptor, ENTRY_BYTES * MAX_ENTRIES, 0))
+        at = 0 if alone else _free(safe_open.read_at(descriptor, ENTRY_BYTES * MAX_ENTRIES, 0))
         if at is None:
             return None
-        os.pwrite(descriptor, text, at)
+        safe_open.write_at(descriptor, text, at)
     except OSError:
         return None  # the lock holds without a name
     return Signature(at, text)
@@ -83,8 +83,8 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
 def erase(descriptor: int, signature: Signature) -> None:
     """Remove the entry of this process before the lock is released."""
     with suppress(OSError):
-        if os.pread(descriptor, ENTRY_BYTES, signature.at) == signature.text:
-            os.pwrite(descriptor, b" " * (ENTRY_BYTES - 1) + b"\n", signature.at)
+        if safe_open.read_at(descriptor, ENTRY_BYTES, signature.at) == signature.text:
+            safe_open.write_at(descriptor, b" " * (ENTRY_BYTES - 1) + b"\n", signature.at)
 
 
 def holders(path: Path) -> str | None:

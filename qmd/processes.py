@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+if sys.platform == "win32":
+    from qmd import windows
 
 MAX_COMMAND_LENGTH = 60
 """Characters of a command that is named."""
@@ -26,8 +30,6 @@ def name_process(*words: str) -> None:
 
 def current_command() -> str:
     """Return the command that this process runs."""
-    import sys
-
     if _own is not None:
         return _own
     # A worker of `multiprocessing` has the program of its parent in `argv`.
@@ -37,7 +39,7 @@ def current_command() -> str:
 
 def short_command(arguments: Sequence[str]) -> str:
     """Shorten a command line to its interpreter and program, without arguments."""
-    program = Path(arguments[0]).name if arguments else "python"
+    program = Path(arguments[0]).name.removesuffix(".exe") if arguments else "python"
     if not program.startswith("python"):
         return _printable(program)
     words, rest = ["python"], iter(arguments[1:])
@@ -66,8 +68,14 @@ def _printable(text: str) -> str:
 def process_state(process: int) -> tuple[str, str] | None:
     """Return the state letter and start time of a process, or None if the system hides them.
 
-    Source: proc(5), /proc/pid/stat.
+    Source: proc(5), /proc/pid/stat. Windows tells the time only.
     """
+    if sys.platform == "win32":
+        try:
+            started = windows.process_began(process)
+        except PermissionError:
+            return None
+        return None if started is None else ("R", started)
     try:
         fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
         return fields[0].decode(), fields[19].decode()
@@ -81,6 +89,12 @@ def is_running(process: int, began: str = "") -> bool:
     Args:
         began: when, as `state` says; another one may have got its number since.
     """
+    if sys.platform == "win32":
+        try:
+            started = windows.process_began(process)
+        except PermissionError:
+            return True  # it is of another user
+        return started is not None and began in ("", started)
     try:
         os.kill(process, 0)
     except PermissionError:
@@ -91,8 +105,18 @@ def is_running(process: int, began: str = "") -> bool:
     return found is None or (found[0] not in "ZX" and began in ("", found[1]))
 
 
+def machine_name() -> str:
+    """Return the name of this machine in its network, without spaces."""
+    if sys.platform == "win32":
+        return os.environ.get("COMPUTERNAME", "localhost").replace(" ", "-")
+    return os.uname().nodename
+
+
 def command_of(process: int) -> str | None:
     """Return the command that another process runs, or None if the system hides it."""
+    if sys.platform == "win32":
+        program = windows.program_of(process)
+        return None if program is None else short_command([program])
     try:
         line = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
     except OSError:
@@ -105,6 +129,8 @@ def lockers(file: os.stat_result) -> list[int]:
 
     Source: proc(5), /proc/locks.
     """
+    if sys.platform == "win32":
+        return []
     try:
         lines = Path("/proc/locks").read_text().splitlines()
     except OSError:

@@ -70,6 +70,26 @@ def _spell_out() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="spelled out")
+    if sys.platform == "win32":
+        _speak_utf8()
+
+
+def _speak_utf8() -> None:
+    """Let pipes and files carry UTF-8 with line feeds, as elsewhere, and the console show styling.
+
+    PYTHONIOENCODING names another encoding.
+    """
+    if sys.platform != "win32":
+        return
+    from qmd import windows
+
+    is_asked = "PYTHONIOENCODING" in os.environ
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            encoding = stream.encoding if is_asked else "utf-8"
+            newline = None if stream is sys.stdin else "\n"
+            stream.reconfigure(encoding=encoding, newline=newline)
+    windows.enable_styling()
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
@@ -106,7 +126,7 @@ def run(begin: Callable[[], None]) -> None:
     # A linear-algebra library that starts a thread per core costs more than all it does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
-    if hasattr(sys, "setdlopenflags"):
+    if sys.platform != "win32":
         # Functions of a library are resolved when first called: DuckDB has 24,000, of which a
         # search calls few. Python's own setting is to resolve all of them.
         sys.setdlopenflags(os.RTLD_LAZY)

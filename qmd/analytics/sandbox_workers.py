@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -47,6 +48,12 @@ import pyarrow  # most that do not fork ask for Arrow; what a query takes is cou
 from qmd.analytics.sandbox_worker import serve_queries
 serve_queries()
 """
+
+
+_BY_THE_SYSTEM: tuple[int, ...] = ()
+if sys.platform != "win32":
+    _BY_THE_SYSTEM = signal.SIGKILL, signal.SIGABRT
+    """Signals that end a process by the system, or for want of memory."""
 
 
 class GaveWay(Exception):
@@ -197,7 +204,7 @@ class Worker(Process):
         """Build the error for a process that has ended and so closed its pipes."""
         if self._interrupted:
             return cancellation.Interrupted("interrupted")
-        if by in (signal.SIGKILL, signal.SIGABRT):  # by the system, or for want of memory
+        if by in _BY_THE_SYSTEM:
             return SqlOutOfMemory(self._limits.memory)
         return SqlError(
             f"DuckDB failed at this query (signal {by}).\n\n"
@@ -214,6 +221,8 @@ class Workers:
 
     def prepare(self) -> None:
         """Fork a process for the first query, if that is safe: this one has no other thread."""
+        if sys.platform == "win32":
+            return
         try:
             threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
         except OSError:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from qmd import safe_open
 from qmd.cluster.numbers import shard_of_digest
 from qmd.ingest.walk import FileTable, walk
-from qmd.text import hashes
+from qmd.text import hashes, paths
 from qmd.types import Collection
 
 BLOCK = 1 << 20
@@ -94,7 +94,7 @@ def route(
         RootMissing, RootUnreadable: the folder is not there, or cannot be read.
     """
     found = walk(collection)
-    root = os.path.realpath(collection.root)
+    root = paths.real(collection.root)
     known = _known(kept)
     digests: dict[str, list[object]] = {}
     routed: list[list[Routed]] = [[] for _ in range(shards)]
@@ -125,7 +125,7 @@ def _digest_of(path: Path) -> str:
         OSError: it cannot be read.
     """
     found = sha256()
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with os.fdopen(os.open(path, os.O_RDONLY | safe_open.AT_ONCE), "rb") as file:
         while block := file.read(BLOCK):
             found.update(block)
     return found.hexdigest()

@@ -7,7 +7,6 @@ The next export removes, or completes, the work of a process that was killed.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qmd import files, processes
+from qmd import files, processes, safe_open
 from qmd.errors import ExportDamaged, ExportTooNew, FolderTaken
 from qmd.errors.base import advised
 from qmd.exchange import manifest
@@ -168,21 +167,17 @@ def folder_lock(folder: Path, target: Path, *, shared: bool = False) -> Iterator
     Raises:
         FolderTaken: another process writes it, or reads it.
     """
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(folder, flags)
+    descriptor = safe_open.opened_folder(folder, shared=shared)
+    if descriptor is None:
+        others = processes.lockers(os.stat(folder))
+        names = [
+            processes.process_name(each, processes.command_of(each) or "another program")
+            for each in others
+        ]
+        holder = " and ".join(names) or "another process"
+        problem = f"{holder} is exporting to it, or importing from it."
+        raise FolderTaken(target, problem, mend="Wait for it, and try again.")
     try:
-        try:
-            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            others = processes.lockers(os.fstat(descriptor))
-            names = [
-                processes.process_name(each, processes.command_of(each) or "another program")
-                for each in others
-            ]
-            holder = " and ".join(names) or "another process"
-            problem = f"{holder} is exporting to it, or importing from it."
-            raise FolderTaken(target, problem, mend="Wait for it, and try again.") from None
         yield descriptor
     finally:
         os.close(descriptor)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -158,6 +159,8 @@ def _limits(job: Job, limits: ReadingLimits) -> ReadingLimits:
 
 
 def _crashed(by: int | None) -> str:
+    if sys.platform == "win32":
+        return "its reader ended" if by is None else f"its reader crashed (code {by})"
     if by == signal.SIGKILL:
         return "its reader was killed: there was not enough memory"
     if by == signal.SIGALRM:

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from qmd.errors import UsageError, WriteConflict
+from qmd.ingest.held_folder import HeldFolder
+from qmd.text import paths
 from qmd.types import Collection
 from qmd.visible import one_line
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 LARGEST_CHANGED = 64_000_000
 """Bytes of a file that may be changed: its old text is kept in the journal."""
@@ -62,25 +62,25 @@ def write(collection: Collection, path: str, data: bytes, *, before: bytes | Non
         name = path.rpartition("/")[2]
         mode = _mode(folder, name)
         draft = f".qmd-{secrets.token_hex(8)}.tmp"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
-            with os.fdopen(os.open(draft, flags, 0o666, dir_fd=folder), "wb") as file:
+            with os.fdopen(folder.opened(draft, flags), "wb") as file:
                 if mode is not None:
-                    os.fchmod(file.fileno(), mode)
+                    folder.set_mode(file.fileno(), mode)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             if _content(folder, name) != before:
                 raise FileChanged(f"{collection.name}/{path}")
             if before is None and _linked(folder, draft, name, f"{collection.name}/{path}"):
-                os.unlink(draft, dir_fd=folder)
+                folder.unlink(draft)
             else:
-                os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+                folder.replace(draft, name)
         except BaseException:
             with suppress(OSError):
-                os.unlink(draft, dir_fd=folder)
+                folder.unlink(draft)
             raise
-        os.fsync(folder)
+        folder.flush()
 
 
 def remove(collection: Collection, path: str, *, before: bytes | None = None) -> bool:
@@ -103,7 +103,7 @@ def remove(collection: Collection, path: str, *, before: bytes | None = None) ->
                 return False
             if before is not None and _content(folder, name) != before:
                 raise FileChanged(f"{collection.name}/{path}")
-            os.unlink(name, dir_fd=folder)
+            folder.unlink(name)
             return True
     except FileNotFoundError:
         return False
@@ -131,27 +131,24 @@ def _cannot(collection: Collection, path: str, done: str, why: str) -> UsageErro
 
 
 @contextmanager
-def _opened(collection: Collection, path: str, *, make: bool = False) -> Iterator[int]:
+def _opened(collection: Collection, path: str, *, make: bool = False) -> Iterator[HeldFolder]:
     """Open the folder of a file.
 
     Args:
         make: make folders that are not there.
     """
-    folder = os.open(os.path.realpath(collection.root), _FOLDER)
+    folder = HeldFolder(paths.real(collection.root))
     try:
         for part in path.split("/")[:-1]:
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=folder)
-            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
-            os.close(folder)
+            inner = folder.inner(part, make=make)
+            folder.close()
             folder = inner
         yield folder
     finally:
-        os.close(folder)
+        folder.close()
 
 
-def _linked(folder: int, draft: str, name: str, file: str) -> bool:
+def _linked(folder: HeldFolder, draft: str, name: str, file: str) -> bool:
     """Give a new file its name, but never over one that appears just now.
 
     Returns:
@@ -161,7 +158,7 @@ def _linked(folder: int, draft: str, name: str, file: str) -> bool:
         FileChanged: there is a file of this name by now.
     """
     try:
-        os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        folder.link(draft, name)
     except FileExistsError:
         raise FileChanged(file) from None
     except OSError:
@@ -169,7 +166,7 @@ def _linked(folder: int, draft: str, name: str, file: str) -> bool:
     return True
 
 
-def _content(folder: int, name: str) -> bytes | None:
+def _content(folder: HeldFolder, name: str) -> bytes | None:
     """Read a file of an open folder; None: it is not there.
 
     Raises:
@@ -178,9 +175,7 @@ def _content(folder: int, name: str) -> bytes | None:
     if _mode(folder, name) is None:
         return None
     try:
-        descriptor = os.open(
-            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
-        )
+        descriptor = folder.opened(name, os.O_RDONLY)
     except FileNotFoundError:
         return None
     with os.fdopen(descriptor, "rb") as file:
@@ -190,14 +185,14 @@ def _content(folder: int, name: str) -> bytes | None:
     return data
 
 
-def _mode(folder: int, name: str) -> int | None:
+def _mode(folder: HeldFolder, name: str) -> int | None:
     """Return the permissions of a file, or None if it is not there.
 
     Raises:
         OSError: it is something else than a file, such as a link.
     """
     try:
-        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        info = folder.info(name)
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(info.st_mode):

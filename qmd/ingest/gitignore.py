@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from qmd import safe_open
 from qmd.ingest import git_rules
 from qmd.ingest.git_index import Tracked, tracked
 from qmd.ingest.git_rules import Rule
+from qmd.text import paths
 
 _LARGEST = 4_000_000
 """Bytes of a file of rules that are read."""
@@ -179,7 +181,7 @@ def above(root: str) -> Ignored:
     tops = [number for number, each in enumerate(folders) if os.path.lexists(each / ".git")]
     if not tops:
         return NOTHING
-    top = str(folders[tops[0]])
+    top = paths.slashed(folders[tops[0]])
     inside = root[len(top) :].strip("/")
     way = f"{inside}/" if inside else ""
     git = _repository(top)
@@ -215,12 +217,12 @@ def _of_repository(
     rules: list[_Rules] = []
     common, fold = git, False
     if known is not None:
-        common = os.path.realpath(os.path.join(git, _line(f"{git}/commondir")))  # noqa: PTH118
+        common = paths.real(os.path.join(git, _line(f"{git}/commondir")))  # noqa: PTH118
         fold = known.fold
         if known.users:
             rules += _rules(known.users, prefix, above, follow=True, fold=fold)
     exclude = f"{common}/info/exclude"
-    if os.path.realpath(exclude) == exclude:
+    if paths.real(exclude) == paths.slashed(exclude):
         rules += _rules(exclude, prefix, above, fold=fold)
     return tuple(rules)
 
@@ -255,7 +257,7 @@ def _settings(folder: str) -> _Settings:
     kept = {name: value for name, value in os.environ.items() if name not in _LEADING_ASTRAY}
     asked = r"^core\.(excludesfile|ignorecase)$"
     home = kept.get("XDG_CONFIG_HOME") or os.path.join(kept.get("HOME", ""), ".config")  # noqa: PTH118
-    users = f"{home}/git/ignore" if home.startswith("/") else None
+    users = f"{home}/git/ignore" if paths.is_absolute(home) else None
     fold = False
     with suppress(OSError, ValueError, subprocess.SubprocessError):
         done = subprocess.run(
@@ -277,9 +279,9 @@ def _settings(folder: str) -> _Settings:
 
 def _unfollowed(path: str, flags: int) -> int:
     """Open a file that may be a link out of the collection, or a pipe that never ends."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    return os.open(path, flags | safe_open.UNFOLLOWED | safe_open.AT_ONCE)
 
 
 def _followed(path: str, flags: int) -> int:
     """Open a file of the user, which may be a link."""
-    return os.open(path, flags | os.O_NONBLOCK)
+    return os.open(path, flags | safe_open.AT_ONCE)

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd import edit_lock, safe_open
+from qmd import edit_lock, files, safe_open
 from qmd.errors import IndexFailure
 
 KEPT = 500
@@ -172,11 +172,7 @@ class WriteJournal:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(draft.with_suffix(_PENDING))
-        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        files.fsync_path(self._folder)
 
     def _files(self, suffix: str) -> list[Path]:
         try:

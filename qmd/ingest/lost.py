@@ -49,7 +49,7 @@ def lost(
     was_lost = any(each.folder == collection.root for each in before)
     if not gone or (2 * new >= len(gone) and not was_lost):
         return [], set()
-    root = os.path.realpath(collection.root)
+    root = paths.real(collection.root)
     missing = [path for path in gone if not found.is_unread(path) and not _is_there(root, path)]
     if not missing or (2 * new >= len(missing) and not was_lost):
         return [], set()

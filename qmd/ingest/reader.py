@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qmd import safe_open
 from qmd.ingest.commit import Change, Made
 from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
@@ -139,7 +140,7 @@ def opened(
         ctime_ns=found.ctimes[place] if found.ctimes else 0,
     )
     follow = collection.follow_symlinks
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+    flags = os.O_RDONLY | safe_open.AT_ONCE | (0 if follow else safe_open.UNFOLLOWED)
     path = paths.place(collection.root, change.path)
     if path is None:
         return known(vanished=True)
@@ -208,10 +209,10 @@ def _is_below(path: str, inside: str, follow: bool) -> bool:
         inside: the part of the path that is below the collection's folder.
         follow: links that stay below it count.
     """
-    root = os.path.realpath(path.removesuffix(inside))
+    root = paths.real(path.removesuffix(inside))
     if follow:
         return stays_inside(path, root)
-    return os.path.realpath(path) == os.path.join(root, inside)  # noqa: PTH118
+    return paths.real(path) == f"{root.rstrip('/')}/{inside}"
 
 
 def _content(descriptor: int, expected: int) -> bytes:

@@ -15,7 +15,7 @@ from pathlib import Path
 from qmd.errors import RootMissing, RootUnreadable
 from qmd.ingest import gitignore
 from qmd.reports import Report
-from qmd.text import kinds
+from qmd.text import kinds, paths
 from qmd.text.globs import ignoring, taking
 from qmd.types import Collection, LeftOut
 
@@ -95,7 +95,7 @@ def walk(collection: Collection) -> FileTable:
         RootMissing: the folder is not there or no folder.
         RootUnreadable: it cannot be read.
     """
-    root = os.path.realpath(collection.root)
+    root = paths.real(collection.root)
     try:
         is_there = Path(root).is_dir()
     except OSError as error:
@@ -130,7 +130,7 @@ def has_files(collection: Collection) -> bool:
     """
     if not Path(collection.root).is_dir():
         raise RootMissing(collection.name, collection.root)
-    files = _files(os.path.realpath(collection.root), collection, FileTable())
+    files = _files(paths.real(collection.root), collection, FileTable())
     return any(0 < size <= LARGEST for _, size, *_ in files)
 
 
@@ -203,7 +203,7 @@ def _files(
                     below = rules.of_folder(path)
                     if below is None:
                         continue
-                    real = os.path.realpath(entry.path) if collection.follow_symlinks else path
+                    real = paths.real(entry.path) if collection.follow_symlinks else path
                     if real not in entered:
                         entered.add(real)
                         folders.append((entry.path, path + "/", below))
@@ -227,7 +227,7 @@ def _files(
 
 def stays_inside(path: str, root: str) -> bool:
     """Check that a path leads to a place below a folder, given by its real path."""
-    real = os.path.realpath(path)
+    real = paths.real(path)
     return real == root or real.startswith(root.rstrip("/") + "/")
 
 

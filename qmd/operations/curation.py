@@ -44,7 +44,8 @@ def add_collection(
         AlreadyExists: the name is taken, or the folder is registered under another.
     """
     root = _folder(path)
-    if any("\ud800" <= mark <= "\udfff" for mark in str(root)):
+    at = paths.slashed(root)
+    if any("\ud800" <= mark <= "\udfff" for mark in at):
         raise UsageError("The name of the folder is not valid UTF-8 text. Give it another name.")
     chosen = name if name is not None else root.name or "root"
     check_name(chosen)
@@ -52,14 +53,14 @@ def add_collection(
     check_closed(mask)
     matcher(split_mask(mask))
     check_ignored(ignored)
-    added = Collection(chosen, str(root), mask, tuple(ignored))
+    added = Collection(chosen, at, mask, tuple(ignored))
     try:
         known = index.collections()
     except IndexFailure as error:
         error.add_note(state_of(index, chosen))
         raise
     for each in known:
-        same = (each.root, each.mask) == (str(root), mask) and name in (None, each.name)
+        same = (each.root, each.mask) == (at, mask) and name in (None, each.name)
         if same and index.read(partial(catalog.is_adding, root=each.root, mask=mask)):
             return each
     if any(collection.name == chosen for collection in known):
@@ -72,7 +73,7 @@ def add_collection(
             },
         )
     for collection in known:
-        if collection.root == str(root) and collection.mask == mask:
+        if collection.root == at and collection.mask == mask:
             raise AlreadyExists(
                 f"Collection '{collection.name}' already has {root} ({mask}).\n\n"
                 f"Index it with {command('qmd', 'update', '-c', collection.name)}."
@@ -83,7 +84,7 @@ def add_collection(
             raise AlreadyExists(f"Collection '{chosen}' already exists.")
         write_collection(document, added._replace(root=_written(root, index.place.project)))
 
-    begin = partial(catalog.begin_adding, root=str(root), mask=mask)
+    begin = partial(catalog.begin_adding, root=at, mask=mask)
     try:
         index.database.write(begin)
         index.change(edit)
@@ -173,7 +174,7 @@ def _folder(path: Path) -> Path:
 def _written(root: Path, project: Path | None) -> str:
     """Write a folder as in index.yml: relative to its project, so that a clone finds its own."""
     if project is None or not root.is_relative_to(project):
-        return str(root)
-    below = str(root.relative_to(project))
+        return paths.slashed(root)
+    below = root.relative_to(project).as_posix()
     # A leading `~` would be read as a home folder.
-    return str(root) if below.startswith("~") else below
+    return paths.slashed(root) if below.startswith("~") else below

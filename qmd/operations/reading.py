@@ -150,8 +150,8 @@ def _inside(root: str, path: str, *, hidden: bool = False) -> bytes | None:
     try:
         with os.fdopen(safe_open.opened(Path(stored), os.O_RDONLY), "rb") as file:
             # Only now: before, a folder could still have become a link.
-            real = f"{os.path.realpath(root).rstrip('/')}/{path}"
-            is_there = os.path.realpath(stored) == real
+            real = f"{paths.real(root).rstrip('/')}/{path}"
+            is_there = paths.real(stored) == real
             if not is_there or not os.path.samestat(os.stat(real), os.fstat(file.fileno())):
                 return None
             data = file.read(LARGEST_FILE + 1)

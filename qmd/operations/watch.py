@@ -28,6 +28,7 @@ from qmd.operations.embed import run_embed
 from qmd.operations.update import may_read, run_update
 from qmd.reports import Embedded, Report
 from qmd.stages import only
+from qmd.text.paths import real, slashed
 from qmd.types import Collection
 
 if TYPE_CHECKING:
@@ -247,13 +248,13 @@ def _place(root: str) -> _Place | None:
 
 def _concerned(watched: Sequence[_Watched], paths: Sequence[str], engine: Index) -> set[str]:
     """Name the collections with changed files, except for the index itself."""
-    own = os.path.realpath(engine.place.database)
-    reals = {path: os.path.realpath(path) for path in paths}
+    own = real(engine.place.database)
+    reals = {path: real(path) for path in paths}
     others = [
         path for path in paths if reals[path] != own and not reals[path].startswith(f"{own}.")
     ]
     return {
         each.collection.name
         for each in watched
-        if any(path.startswith(each.place.root.rstrip("/") + "/") for path in others)
+        if any(slashed(path).startswith(each.place.root.rstrip("/") + "/") for path in others)
     }

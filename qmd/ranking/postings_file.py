@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -59,7 +60,8 @@ class Packed(NamedTuple):
 
     def release(self) -> None:
         """Release the memory of what was read of it, which later reads load again."""
-        self.file.madvise(mmap.MADV_DONTNEED)
+        if sys.platform != "win32":  # which takes it back by itself
+            self.file.madvise(mmap.MADV_DONTNEED)
 
 
 class Packer:
@@ -105,15 +107,15 @@ def mapped(descriptor: int) -> Packed | None:
         OSError: it cannot be read.
     """
     size = os.fstat(descriptor).st_size
-    end = os.pread(descriptor, END, max(0, size - END))
+    end = safe_open.read_at(descriptor, END, max(0, size - END))
     length = int.from_bytes(end[len(MARK) : -16], "little")
     if len(end) != END or not end.startswith(MARK) or length > min(LONGEST, size - END):
         return None
     if _checksum(descriptor, size - 16) != end[-16:]:
         return None
     try:
-        found = json.loads(os.pread(descriptor, length, size - END - length))
-        file = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+        found = json.loads(safe_open.read_at(descriptor, length, size - END - length))
+        file = mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
         whole = memoryview(file)
         arrays = {
             name: np.frombuffer(whole, np.dtype(kind), count, start) if count else np.empty(0, kind)
@@ -127,7 +129,7 @@ def mapped(descriptor: int) -> Packed | None:
 def _checksum(descriptor: int, size: int) -> bytes:
     digest = xxhash.xxh3_128()
     for at in range(0, size, AT_ONCE):
-        digest.update(os.pread(descriptor, min(AT_ONCE, size - at), at))
+        digest.update(safe_open.read_at(descriptor, min(AT_ONCE, size - at), at))
     return digest.digest()
 
 
@@ -162,7 +164,7 @@ def save(path: Path, part: Path, write: Callable[[IO[bytes]], None]) -> Packed |
             write(file)
             os.fsync(file.fileno())
             found = mapped(file.fileno())
-            part.replace(path)
+            safe_open.replaced(part, path)
             return found
     except BaseException:
         with suppress(OSError):

@@ -10,7 +10,6 @@ older of two and replaces the previous one, so that the log is bounded.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -111,7 +110,7 @@ class Log:
         descriptor = safe_open.opened(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             size = os.fstat(descriptor).st_size
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            if size and safe_open.read_at(descriptor, 1, size - 1) != b"\n":
                 # A full disk has cut the last line; or another process is writing it, and an empty
                 # line stands between the two.
                 data = b"\n" + data
@@ -123,7 +122,7 @@ class Log:
 
     def _put_away(self, descriptor: int) -> None:
         """Make the file the older one, unless another process has just done that."""
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        safe_open.lock(descriptor, wait=True)
         if os.fstat(descriptor).st_ino == self._file.stat().st_ino:
             self._file.replace(self._older)
 

@@ -19,7 +19,7 @@ from qmd.errors import ConfigError, UsageError
 from qmd.settings.environment import Place, expand_home
 from qmd.text import hashes, yaml_reader
 from qmd.text.globs import check_mask, matcher
-from qmd.text.paths import LONGEST_NAME
+from qmd.text.paths import LONGEST_NAME, slashed
 from qmd.types import EXPERIENCES, Collection, Context
 from qmd.visible import hidden, one_line, shown
 from qmd.wording import on_one_line
@@ -419,7 +419,7 @@ class _Reader:
         return (
             Collection(
                 name,
-                os.path.normpath(root),
+                slashed(os.path.normpath(root)),
                 mask,
                 self._texts(here, "ignore"),
                 self._text(here, "update"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from qmd.errors import TooFewDescriptors
@@ -23,6 +24,8 @@ def ensure_descriptors(index: Path) -> None:
     Raises:
         TooFewDescriptors: the hard limit does not permit it.
     """
+    if sys.platform == "win32":
+        return  # there is no limit that a process could reach with these
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

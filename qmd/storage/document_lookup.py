@@ -125,14 +125,14 @@ def _virtual(cursor: Cursor, name: str) -> DocumentRow | None:
 def _absolute(cursor: Cursor, name: str, folder: Path | None) -> DocumentRow | None:
     if folder is not None and name.startswith(("./", "../")):
         return at_place(cursor, str(folder / name))
-    return at_place(cursor, name) if name.startswith(("/", "~/")) else None
+    return at_place(cursor, name) if paths.is_absolute(name) or name.startswith("~/") else None
 
 
 def at_place(cursor: Cursor, name: str) -> DocumentRow | None:
     """Find the document of a file on disk, or None."""
-    wanted = os.path.normpath(paths.at_home(name))
-    escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
-    for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
+    wanted = paths.slashed(os.path.normpath(paths.at_home(name)))
+    escaped = paths.slashed(os.path.normpath(paths.at_home(paths.decoded(name))))
+    for place in dict.fromkeys((wanted, paths.real(wanted), escaped)):
         for collection, path in _inside(cursor, place):
             found = _at(cursor, collection.name, path)
             if found is not None:
@@ -145,7 +145,7 @@ def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
     for collection in collections(cursor):
         if not collection.root:
             continue
-        for root in dict.fromkeys((collection.root, os.path.realpath(collection.root))):
+        for root in dict.fromkeys((collection.root, paths.real(collection.root))):
             if place.startswith(root.rstrip("/") + "/"):
                 yield collection, place[len(root.rstrip("/")) + 1 :]
 
@@ -167,9 +167,9 @@ def matching(
     matches = globs.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))
     if below is None:
         return [each for each in documents if matches(each.name) or matches(each.path)]
-    begin = {_as_written(each).rstrip("/") + "/" for each in (below, os.path.realpath(below))}
+    begin = {_as_written(each).rstrip("/") + "/" for each in (below, paths.real(below))}
     roots = {
-        collection.name: {collection.root, os.path.realpath(collection.root)}
+        collection.name: {collection.root, paths.real(collection.root)}
         for collection in collections(cursor)
         if collection.root
     }
@@ -214,10 +214,10 @@ def _unread(cursor: Cursor, name: str) -> str | None:
 
 def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     """Explain why a file of a collection is not indexed; None if there is no such file."""
-    place = os.path.normpath(folder / paths.at_home(name))
+    place = paths.slashed(os.path.normpath(folder / paths.at_home(name)))
     if not os.path.isfile(place):  # noqa: PTH113  # nor an error: who may not look
         return None
-    inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
+    inside = list(_inside(cursor, place)) or list(_inside(cursor, paths.real(place)))
     for collection, path in inside:
         if globs.taking(collection.mask, collection.ignored, collection.converted)(path):
             if unread := _unread(cursor, f"{collection.name}/{path}"):

@@ -6,12 +6,15 @@ blocks are free for later writes, but the file keeps its length: a full disk wou
 
 from __future__ import annotations
 
-import fcntl
 import os
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
 from qmd.storage.file_version import wal_path
+
+if sys.platform != "win32":
+    import fcntl
 
 HEADERS = 3 * 4096
 """Bytes that DuckDB writes when it makes a file. Source: DuckDB 1.5.5."""
@@ -56,8 +59,10 @@ def cut_back(path: Path, before: Extent) -> bool:
     """
     try:
         with path.open("r+b") as file:
-            # DuckDB's own lock, for programs that know nothing of the gate.
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # DuckDB's own lock, for programs that know nothing of the gate. On Windows, such a
+            # program shares the file with no writer: it could not have been opened.
+            if sys.platform != "win32":
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if wal_path(path).exists() or file.read(HEADERS) != before.headers:
                 return False
             if os.fstat(file.fileno()).st_size > before.size:

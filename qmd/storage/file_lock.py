@@ -19,12 +19,11 @@ transaction:
     index.duckdb.words     shared by updates; held alone by a cleanup that removes words
 
 Source: the turnstile solution of readers and writers without starvation
-(Downey, The Little Book of Semaphores, 4.2.5), with flock(2).
+(Downey, The Little Book of Semaphores, 4.2.5).
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 import time
@@ -80,7 +79,7 @@ def check_kind(index: Path) -> None:
 
 
 class _Lock:
-    """An flock on a file that is opened for each use, so that a deleted file is made again."""
+    """A lock on a file that is opened for each use, so that a deleted file is made again."""
 
     _made: ClassVar[weakref.WeakSet[_Lock]] = weakref.WeakSet()
 
@@ -96,9 +95,11 @@ class _Lock:
         if descriptor is None:
             return True
         try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-            current = os.fstat(descriptor).st_ino == os.stat(self._path).st_ino
-        except (BlockingIOError, FileNotFoundError):
+            current = (
+                safe_open.lock(descriptor, shared=shared)
+                and os.fstat(descriptor).st_ino == os.stat(self._path).st_ino
+            )
+        except FileNotFoundError:
             current = False
         if not current:
             os.close(descriptor)
@@ -111,7 +112,7 @@ class _Lock:
             if self._signature is not None:
                 signature.erase(self._descriptor, self._signature)
                 self._signature = None
-            os.close(self._descriptor)
+            safe_open.release(self._descriptor)
             self._descriptor = None
 
     @classmethod
@@ -141,7 +142,8 @@ class _Lock:
         return None
 
 
-os.register_at_fork(after_in_child=_Lock.release_inherited)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Lock.release_inherited)
 
 
 def _taken(lock: _Lock) -> bool:

@@ -14,13 +14,14 @@ itself and locks none: a spill folder without changes for a day is abandoned, to
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+
+from qmd import safe_open
 
 _COPIES = (".copy", ".copy-*")
 _KINDS = (".new", ".hnsw.new", ".compact", *_COPIES)
@@ -57,13 +58,11 @@ def _locked(folder: Path, *, wait: bool) -> int | None:
     """
     descriptor = None
     try:
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(folder, flags)
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(folder).st_ino == os.fstat(descriptor).st_ino:
+        descriptor = safe_open.opened_folder(folder, wait=wait)
+        if descriptor is not None and os.stat(folder).st_ino == os.fstat(descriptor).st_ino:
             taken, descriptor = descriptor, None
             return taken
-    except (BlockingIOError, FileNotFoundError):
+    except FileNotFoundError:
         pass
     finally:
         if descriptor is not None:

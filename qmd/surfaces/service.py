@@ -123,6 +123,8 @@ def _agent(
         facts["EnvironmentVariables"] = dict(environ)
     if place.project is not None:
         facts["WorkingDirectory"] = str(place.project)
+    if sys.platform == "win32":
+        raise NotImplementedError
     file = home / "Library" / "LaunchAgents" / f"{name}.plist"
     domain = f"gui/{os.getuid()}"
     return Service(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +31,14 @@ OUTSIDE = (
 A file may have a backslash or a line break in its name; such a path is refused only if it leaves
 the folder.
 """
+
+_DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+
+_NO_NAME = re.compile(
+    r'[\x00-\x1f<>:"|?*\\]|[. ]$'
+    r"|^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\ *(?:\.|$)",
+    re.IGNORECASE,
+)
 
 LONGEST_NAME, LONGEST_PATH = 255, 4096
 """Bytes of a segment and of a path, in UTF-8. Source: NAME_MAX and PATH_MAX of Linux."""
@@ -108,6 +118,32 @@ def folders_above(path: str) -> Iterator[str]:
         folder = folder.rpartition("/")[0]
 
 
+def real(path: str | Path) -> str:
+    """Resolve all links of a path on the disk; with `/` on every system, as roots are stored."""
+    return slashed(os.path.realpath(path))
+
+
+def slashed(path: str | Path) -> str:
+    r"""Write a path on the disk with `/`: on Windows, `C:\notes` becomes `C:/notes`."""
+    text = str(path)
+    return text.replace("\\", "/") if sys.platform == "win32" else text
+
+
+def is_absolute(path: str) -> bool:
+    """Check that a path on the disk is absolute: it begins with `/`, or with a drive on Windows."""
+    return path.startswith("/") or (sys.platform == "win32" and bool(_DRIVE.match(path)))
+
+
+def is_of_windows(path: str) -> bool:
+    """Check that Windows takes each segment of a stored path as the name of a file.
+
+    It takes `con`, `nul.txt` and others for devices, `a:b` for a stream of the file `a`, and leaves
+    dots and spaces at the end of a name out. Source: Microsoft, "Naming Files, Paths, and
+    Namespaces".
+    """
+    return not any(_NO_NAME.search(part) for part in path.split("/"))
+
+
 def place(root: str, path: str) -> str | None:
     """Join a stored path to the folder of its collection.
 
@@ -117,7 +153,9 @@ def place(root: str, path: str) -> str | None:
     Returns:
         None: the folder is not absolute, or the path leaves it.
     """
-    if not root.startswith("/") or "\0" in root or not is_below(path):
+    if not is_absolute(root) or "\0" in root or not is_below(path):
+        return None
+    if sys.platform == "win32" and not is_of_windows(path):
         return None
     return f"{root.rstrip('/')}/{path}"
 

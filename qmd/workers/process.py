@@ -7,23 +7,21 @@ than it may: no code of its own can prevent that.
 from __future__ import annotations
 
 import os
-import select
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from qmd.workers import channel
+from qmd.workers import channel, children
+from qmd.workers.children import Child
 
 POLL_SECONDS = 0.02
 """Seconds between two looks at a process that is waited for."""
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-
-Start = Callable[[int, int], int]
-"""Starts a process that takes requests from one pipe and answers to the other; gives its number."""
+Start = Callable[[int, int], Child]
+"""Starts a process that takes requests from one pipe and answers to the other."""
 
 
 class OverTime(Exception):
@@ -63,16 +61,14 @@ class Process:
     def __init__(self, start: Start, *, group: bool = False) -> None:
         self.owner = os.getpid()
         self._group = group
-        theirs_in, self._requests = os.pipe()
-        self._answers, theirs_out = os.pipe()
+        theirs_in, self._requests = children.pipe()
+        self._answers, theirs_out = children.pipe()
         try:
-            self._process: int | None = start(theirs_in, theirs_out)
+            self._process: Child | None = start(theirs_in, theirs_out)
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
         self._turn = threading.Lock()
-        self._poll = select.poll()
-        self._poll.register(self._answers, select.POLLIN)
         self._looked = 0.0
         self.left = 0.0
         self.memory = 0
@@ -87,7 +83,7 @@ class Process:
     @property
     def has_spoken(self) -> bool:
         """True if the process has sent a message, or has ended."""
-        return bool(self._poll.poll(0))
+        return children.has_bytes(self._answers, 0)
 
     def ask(self, name: str, given: tuple[object, ...]) -> None:
         """Send a request.
@@ -132,7 +128,7 @@ class Process:
     def _wait(self) -> None:
         """Wait for bytes, as long as the request stays within its limits."""
         while True:
-            come = self._poll.poll(1000 * POLL_SECONDS)
+            come = children.has_bytes(self._answers, POLL_SECONDS)
             now = time.monotonic()
             if come and now < self._looked + POLL_SECONDS:
                 return
@@ -155,17 +151,13 @@ class Process:
 
     def resident(self) -> int | None:
         """Return the bytes that it has in memory; None where the system does not tell."""
-        try:
-            with open(f"/proc/{self._process}/statm", "rb") as file:
-                return int(file.read().split()[1]) * _PAGE
-        except (OSError, IndexError):
-            return None
+        return None if self._process is None else self._process.resident()
 
     def interrupt(self) -> None:
         """End it, from any thread, while another one waits for it."""
         with self._turn:
             if self._process is not None:
-                self._signal(self._process)
+                self._process.kill(group=self._group)
 
     def kill(self) -> int | None:
         """End it.
@@ -176,22 +168,11 @@ class Process:
         with self._turn:
             if self._process is None:
                 return None
-            status = 0
-            try:
-                self._signal(self._process)
-                _, status = os.waitpid(self._process, 0)
-            except (ProcessLookupError, ChildProcessError):
-                pass  # the program that qmd is part of does not want to know of its children
+            by = self._process.end(group=self._group)
             self._process = None
         os.close(self._requests)
         os.close(self._answers)
-        return os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-
-    def _signal(self, process: int) -> None:
-        if self._group:
-            os.killpg(process, signal.SIGKILL)
-        else:
-            os.kill(process, signal.SIGKILL)
+        return by
 
 
 def spawned(program: str, *, group: bool = False) -> Start:
@@ -201,34 +182,10 @@ def spawned(program: str, *, group: bool = False) -> Start:
         program: that it runs, after `sys.path` has become that of this one.
         group: it leads a group of processes.
     """
-
-    def start(requests: int, answers: int) -> int:
-        actions = [
-            (os.POSIX_SPAWN_DUP2, requests, 0),
-            (os.POSIX_SPAWN_DUP2, answers, 1),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        ]
-        code = f"import sys\nsys.path[:] = {sys.path!r}\n{program}"
-        more: dict[str, Any] = {"setpgroup": 0} if group else {}
-        arguments = [sys.executable, "-c", code]
-        return os.posix_spawn(sys.executable, arguments, os.environ, file_actions=actions, **more)
-
-    return start
+    code = f"import sys\nsys.path[:] = {sys.path!r}\n{program}"
+    return partial(children.spawn, [sys.executable, "-c", code], group=group)
 
 
 def forked(serve: Callable[[], object]) -> Start:
     """Fork this process, which has one thread: it takes a few milliseconds."""
-
-    def start(requests: int, answers: int) -> int:
-        process = os.fork()
-        if process:
-            return process
-        try:
-            os.dup2(requests, 0)
-            os.dup2(answers, 1)
-            os.closerange(3, 1 << 16)
-            serve()
-        finally:
-            os._exit(1)
-
-    return start
+    return partial(children.fork, serve)

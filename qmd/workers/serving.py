@@ -8,11 +8,15 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from qmd.workers import channel
+
+if sys.platform == "win32":
+    from qmd import windows
 
 
 def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
@@ -27,7 +31,11 @@ def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)
-    threading.Thread(target=_end_with, args=(requests, group), daemon=True).start()
+    if sys.platform == "win32":
+        for number in (requests, answers):
+            windows.binary(number)
+    else:
+        threading.Thread(target=_end_with, args=(requests, group), daemon=True).start()
     session = session_of(answers)
     channel.send(answers, ("done", None))
     while True:
@@ -48,7 +56,12 @@ def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
 
 
 def _end_with(requests: int, group: bool) -> None:
-    """End this process with the one that asks: it may be killed in the middle of a request."""
+    """End this process with the one that asks: it may be killed in the middle of a request.
+
+    On Windows, the job of `windows.JobProcess` does that.
+    """
+    if sys.platform == "win32":
+        raise NotImplementedError
     watched = select.poll()
     watched.register(requests, 0)
     watched.poll()
@@ -56,7 +69,7 @@ def _end_with(requests: int, group: bool) -> None:
 
 
 def _end(group: bool) -> None:
-    if group:
+    if group and sys.platform != "win32":
         os.killpg(0, signal.SIGKILL)
     os._exit(0)
 
@@ -69,6 +82,8 @@ def bound_memory(most: int) -> None:
     Args:
         most: bytes that may be mapped besides those that are.
     """
+    if sys.platform == "win32":
+        return
     try:
         data = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
     except OSError:

@@ -64,7 +64,7 @@ def test_one_process_reads_one_file_after_the_other_until_it_is_closed(extracted
     [worker] = extracted._idle
     extracted.read([job("echo")])
     assert extracted._idle == [worker]
-    number = worker._process
+    number = worker._process.pid
     extracted.close()
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
@@ -122,7 +122,7 @@ from qmd.ingest.readers.tasks import Job, Task
 class Worker(extraction._Worker):
     def ask(self, name, given):
         super().ask(name, given)
-        Path({str(note)!r}).write_text(str(self._process))
+        Path({str(note)!r}).write_text(str(self._process.pid))
         os.kill(os.getpid(), 9)
 extraction._Worker = Worker
 made = extraction.Extraction(Path({str(tmp_path / "index.duckdb")!r}))

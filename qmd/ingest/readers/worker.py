@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -57,7 +58,7 @@ class _Session:
         if not self._bound:
             serving.bound_memory(limits.memory + UNTOUCHED)
             self._bound = True
-        signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE)
+        _end_after(limits.seconds + GRACE)
         try:
             if task.folder is None:
                 read = _loaded(task.reader)
@@ -76,7 +77,13 @@ class _Session:
         except Exception as error:  # of a library, which may raise anything
             raise Unreadable(_line(f"damaged: {type(error).__name__}: {error}")) from None
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            _end_after(0)
+
+
+def _end_after(seconds: float) -> None:
+    """Have the system end this process after a time, where it can; 0: never."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _remarked(reading: Reading, reader: str, data: bytes) -> Reading:
@@ -106,7 +113,7 @@ def _converted(task: Task, data: bytes, name: str, limits: ReadingLimits, scratc
     file, said = scratch / f"in-{name}", scratch / "stderr"
     file.write_bytes(data)
     try:
-        command = task.reader.replace("{path}", shlex.quote(str(file)))
+        command = task.reader.replace("{path}", _quoted(str(file)))
         with said.open("wb") as errors:
             process = subprocess.Popen(
                 command,
@@ -129,6 +136,11 @@ def _converted(task: Task, data: bytes, name: str, limits: ReadingLimits, scratc
     finally:
         file.unlink(missing_ok=True)
         said.unlink(missing_ok=True)
+
+
+def _quoted(path: str) -> str:
+    """Quote a path for the shell that runs the command."""
+    return subprocess.list2cmdline([path]) if sys.platform == "win32" else shlex.quote(path)
 
 
 def _bounded(reading: Reading, limits: ReadingLimits) -> Reading:

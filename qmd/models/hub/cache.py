@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from qmd import safe_open
 from qmd.models.hub.uri import HubFile
 from qmd.models.registry import MAGIC
 
@@ -70,7 +70,7 @@ def alone(folder: Path, blob: str) -> Iterator[None]:
     for place in (lock.parent, folder / "blobs"):
         place.mkdir(parents=True, exist_ok=True)
     with lock.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        safe_open.lock(file.fileno(), wait=True)
         yield
 
 

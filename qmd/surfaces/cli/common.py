@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -256,11 +257,19 @@ def key_pressed(question: str, wanted: str) -> bool:
 
     What was typed before the question is no answer to it.
     """
+    at = console.current()
+    at.stay_alone()
+    if sys.platform == "win32":
+        from qmd import windows
+
+        terminal.err(shown(question))
+        at.err.flush()
+        key = windows.key_pressed()
+        notice(key if key.isalnum() else "")
+        return key.casefold() == wanted
     import termios
     import tty
 
-    at = console.current()
-    at.stay_alone()
     stream = at.stdin.fileno()
     before = termios.tcgetattr(stream)
     try:

@@ -117,8 +117,7 @@ def files_of(here: State) -> Files:
 @contextmanager
 def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
     from qmd.settings import environment
-    from qmd.surfaces import cli, opening
-    from qmd.surfaces.forwarded import listener
+    from qmd.surfaces import cli, forwarded, opening
     from qmd.surfaces.tools.dispatch import Toolbox
 
     engine = opening.opened(
@@ -134,7 +133,7 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
     try:
         # Commands without --engine are for the index file.
         is_file = engine.place.database == here.place.database
-        with listener.serving(engine, cli.carry_out_here) if is_file else nullcontext():
+        with forwarded.serving(engine, cli.carry_out_here) if is_file else nullcontext():
             yield toolbox
     finally:
         toolbox.close()

@@ -45,10 +45,9 @@ def watch(
     import anyio
 
     from qmd.operations.watch import watch as watched
-    from qmd.surfaces import cli
+    from qmd.surfaces import cli, forwarded
     from qmd.surfaces.cli import embed as embedding
     from qmd.surfaces.cli.update import summary
-    from qmd.surfaces.forwarded import listener as forwarded
 
     here = state(context)
     named = [*(collection or ()), *(names or ())]

@@ -1,5 +1,25 @@
 """Commands of other processes, carried out by a server: requests in, output and exit code out.
 
 `listener` accepts connections of the same user at a Unix socket, `session` is one of them,
-`command` runs what it asks for on the open index. `qmd/forward.py` is the other side.
+`command` runs what it asks for on the open index. `qmd/forward.py` is the other side. On Windows,
+each command runs by itself.
 """
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qmd.operations.index import Index
+    from qmd.surfaces.forwarded.command import CarryOut
+
+
+def serving(index: Index, carry_out: CarryOut) -> AbstractContextManager[None]:
+    """Carry out commands of other processes on an open index, where they can be forwarded."""
+    if sys.platform == "win32":
+        return nullcontext()
+    from qmd.surfaces.forwarded import listener
+
+    return listener.listening(index, carry_out)

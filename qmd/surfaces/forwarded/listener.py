@@ -6,6 +6,10 @@ ends, even by a kill, another takes its place within a second.
 
 from __future__ import annotations
 
+import sys
+
+assert sys.platform != "win32"  # a command runs by itself there
+
 import errno
 import fcntl
 import logging
@@ -13,7 +17,6 @@ import os
 import resource
 import selectors
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -318,7 +321,7 @@ def _most_sessions() -> int:
 
 
 @contextmanager
-def serving(index: Index, carry_out: CarryOut) -> Iterator[None]:
+def listening(index: Index, carry_out: CarryOut) -> Iterator[None]:
     """Carry out commands of other processes on an open index."""
     made = Listener(index, carry_out)
     made.start()

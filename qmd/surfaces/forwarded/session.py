@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import select
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -186,6 +187,8 @@ class Session:
                 raise BrokenPipeError from error
 
     def _wait_for_reader(self) -> None:
+        if sys.platform == "win32":
+            raise NotImplementedError
         look = select.poll()
         look.register(self.link, select.POLLOUT)
         look.poll(LOOK_SECONDS * 1000)

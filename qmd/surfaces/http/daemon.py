@@ -7,18 +7,19 @@ written by the server itself, once it listens.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from qmd import processes, safe_open
 from qmd.errors import AlreadyServed, ServerFailure, UsageError
 from qmd.surfaces.http import listener
 
@@ -30,6 +31,12 @@ POLL = 0.05
 
 LONGEST_STEM = 40
 """Characters of the name of an index in those of its files."""
+
+DETACHED = 0
+"""Flags of a process that outlives its console, where there are such."""
+
+if sys.platform == "win32":
+    DETACHED = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
 
 SHOWN = 12
 """Last lines of a log, if a server does not start."""
@@ -95,15 +102,18 @@ def process_identity(process: int) -> str | None:
 
     That is when it started, and its command line.
     """
+    if sys.platform == "win32":
+        state = processes.process_state(process)
+        return state and f"{state[1]} {processes.command_of(process)}"
     if Path("/proc/self/stat").exists():
         try:
             boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-            state = Path(f"/proc/{process}/stat").read_bytes()
+            facts = Path(f"/proc/{process}/stat").read_bytes()
             command = Path(f"/proc/{process}/cmdline").read_bytes()
         except OSError:
             return None
         # The name, in parentheses, may have any bytes. Field 22 is the start. Source: proc(5).
-        started = state.rpartition(b")")[2].split()[22 - 3].decode()
+        started = facts.rpartition(b")")[2].split()[22 - 3].decode()
         words = command.replace(b"\0", b" ").decode(errors="replace").strip()
         return f"{boot} {started} {words}" if words else None
     told = subprocess.run(
@@ -195,7 +205,7 @@ def start(files: Files, command: Sequence[str], environ: Mapping[str, str]) -> R
             raise AlreadyServed(found.url, found.process)
         with _usable(folder):
             files.pid.unlink(missing_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | safe_open.UNFOLLOWED
             log = os.open(files.log, flags, 0o600)
         try:
             process = subprocess.Popen(
@@ -205,6 +215,7 @@ def start(files: Files, command: Sequence[str], environ: Mapping[str, str]) -> R
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                creationflags=DETACHED,
             )
         finally:
             os.close(log)
@@ -263,9 +274,10 @@ def stop(files: Files) -> Running | None:
     until = time.monotonic() + TO_STOP
     while process_identity(found.process) == found.identity:
         if time.monotonic() > until:
+            kill = "taskkill /f /pid" if sys.platform == "win32" else "kill -9"
             raise ServerFailure(
                 f"The server (process {found.process}) does not end; {TO_STOP:.0f} seconds have "
-                f"passed.\n\nIts log is {files.log}. 'kill -9 {found.process}' ends it in any case."
+                f"passed.\n\nIts log is {files.log}. '{kill} {found.process}' ends it in any case."
             )
         time.sleep(POLL)
     return found
@@ -275,9 +287,9 @@ def stop(files: Files) -> Running | None:
 def _alone(folder: Path) -> Iterator[None]:
     """Wait for others who start a server."""
     with _usable(folder):
-        handle = os.open(folder, os.O_RDONLY)
+        handle = safe_open.opened_folder(folder, wait=True)
+    assert handle is not None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        safe_open.release(handle)

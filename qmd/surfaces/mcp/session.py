@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import sys
 from collections import Counter
 from collections.abc import AsyncIterable, Callable
 from typing import Any
@@ -119,10 +120,10 @@ def _write_at_once(descriptor: int, data: bytes) -> memoryview:
         The rest.
 
     Source: POSIX, write(): a pipe that can be written to takes so much at least, and so does a
-    socket. A terminal need not.
+    socket. A terminal need not, and Windows does not tell.
     """
     left = memoryview(data)
-    if os.isatty(descriptor):
+    if os.isatty(descriptor) or sys.platform == "win32":
         return left
     taken = select.poll()
     taken.register(descriptor, select.POLLOUT)

@@ -42,15 +42,26 @@ def claimed() -> Wire:
     Whatever else reads then finds nothing, and whatever else prints goes to stderr: libraries
     and child processes cannot harm the protocol.
     """
-    import fcntl
-
     sys.stdout.flush()
-    wire = Wire(*(fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3) for number in (0, 1)))
+    wire = Wire(*map(_duplicate, (0, 1)))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
     return wire
+
+
+def _duplicate(number: int) -> int:
+    """Duplicate a standard stream for this process alone, with a number above theirs."""
+    if sys.platform == "win32":
+        from qmd import windows
+
+        made = os.dup(number)
+        windows.binary(made)
+        return made
+    import fcntl
+
+    return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 async def serve_stdio(
@@ -130,7 +141,8 @@ async def _lines(
                 send.close()
 
     async with anyio.create_task_group() as tasks:
-        await tasks.start(end_on_signal)
+        if sys.platform != "win32":  # where Ctrl-C raises KeyboardInterrupt
+            await tasks.start(end_on_signal)
         threading.Thread(target=read, name="qmd-stdin", daemon=True).start()
         with send, receive:
             yield receive
