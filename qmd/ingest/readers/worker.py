@@ -66,7 +66,7 @@ class _Session:
                     from qmd.ingest.readers.ocr import Tesseract
 
                     read = partial(read, ocr=Tesseract(task.ocr))
-                return _bounded(_remarked(read(data, name), task.reader, data), limits)
+                return _remarked(_bounded(read(data, name), limits), task.reader, data)
             return _bounded(_converted(task, data, name, limits, Path(scratch)), limits)
         except Unreadable as error:
             raise Unreadable(_line(str(error))) from None
