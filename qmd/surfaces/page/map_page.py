@@ -13,7 +13,7 @@ from qmd.errors import QmdError
 from qmd.operations import statistics
 from qmd.surfaces.page.address import AddressedSearch, document_url
 from qmd.surfaces.page.links_page import Neighbour
-from qmd.surfaces.page.map_points import HEIGHT, WIDTH, MapDrawing, MapPoint, map_drawing
+from qmd.surfaces.page.map_points import HEIGHT, WIDTH, MapDrawing, GroupLabel, map_drawing
 from qmd.surfaces.page.search_page import found_documents
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class MapView(NamedTuple):
     at: tuple[int, int] | None
     near: list[Neighbour]
     hits: list[MapHit]
-    labels: list[tuple[MapPoint, str]]
+    labels: list[tuple[GroupLabel, str]]
     version: str = ""
     notice: str | None = None
     problem: str | None = None

@@ -40,7 +40,7 @@ NEAR = 12
 """Documents that are listed around a place."""
 
 
-class MapPoint(NamedTuple):
+class GroupLabel(NamedTuple):
     """A place of the drawing with what stands there."""
 
     x: float
@@ -75,7 +75,7 @@ class MapDrawing(NamedTuple):
     files: list[str]
     titles: list[str]
     colours: list[int]
-    labels: list[MapPoint]
+    labels: list[GroupLabel]
     keys: list[MapKey]
     model: str
     documents: int
@@ -126,7 +126,7 @@ def map_drawing(made: Map) -> MapDrawing:
     numbers = {name: min(at, len(COLOURS) - 1) for at, (name, _) in enumerate(counted)}
     centres = np.array([(each.x, -each.y) for each in made.labels], np.float64).reshape(-1, 2)
     spots = [
-        MapPoint(float(x), float(y), each.text)
+        GroupLabel(float(x), float(y), each.text)
         for (x, y), each in zip((centres - centre) * scale + middle, made.labels, strict=True)
     ]
     return MapDrawing(
@@ -142,9 +142,9 @@ def map_drawing(made: Map) -> MapDrawing:
     )
 
 
-def _apart(spots: Sequence[MapPoint]) -> list[MapPoint]:
+def _apart(spots: Sequence[GroupLabel]) -> list[GroupLabel]:
     """Keep labels inside the picture, and move those down that would lie upon another."""
-    placed: list[MapPoint] = []
+    placed: list[GroupLabel] = []
     for spot in sorted(spots, key=lambda each: each.y):
         half = LETTER * columns_of(spot.text) / 2 + 6
         x, y = min(max(spot.x, half), WIDTH - half), max(spot.y, LINE)
@@ -152,5 +152,5 @@ def _apart(spots: Sequence[MapPoint]) -> list[MapPoint]:
             apart = half + LETTER * columns_of(other.text) / 2 + 6
             if abs(x - other.x) < apart and abs(y - other.y) < LINE:
                 y = other.y + LINE
-        placed.append(MapPoint(round(x, 1), round(min(y, HEIGHT - 6), 1), spot.text))
+        placed.append(GroupLabel(round(x, 1), round(min(y, HEIGHT - 6), 1), spot.text))
     return placed
