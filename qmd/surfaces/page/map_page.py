@@ -13,7 +13,7 @@ from qmd.errors import QmdError
 from qmd.operations import statistics
 from qmd.surfaces.page.address import AddressedSearch, document_url
 from qmd.surfaces.page.links_page import Neighbour
-from qmd.surfaces.page.map_points import HEIGHT, WIDTH, MapDrawing, GroupLabel, map_drawing
+from qmd.surfaces.page.map_points import HEIGHT, WIDTH, GroupLabel, MapDrawing, map_drawing
 from qmd.surfaces.page.search_page import found_documents
 
 if TYPE_CHECKING:
