@@ -97,7 +97,7 @@ VAULTS: dict[str, dict[str, tuple[str, Shown]]] = {
     },
     "docs": {  # MkDocs, Docusaurus, Astro
         "docs/index.md": (
-            "# Start\n\n[b](./b) [c](c/) <a href='b.mdx#x'>x</a>\n",
+            "# Start\n\n[b](./b)\n[c](c/)\n<a href='b.mdx#x'>x</a>\n",
             Shown("Start", None, (), ("docs/b.mdx", "docs/c.md", "docs/b.mdx")),
         ),
         "docs/b.mdx": ("---\ntitle: B\n---\nimport X from './x'\n\n# Other\n\n## X\n", Shown("B")),

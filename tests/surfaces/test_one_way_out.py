@@ -41,6 +41,7 @@ ALLOWED = {
     ("forward.py", "sys.stderr"): "tells a server how characters are encoded",
     ("startup.py", "sys.stderr"): "before anything is loaded; a constant",
     ("startup.py", "sys.stdout"): "sets how characters are encoded",
+    ("__main__.py", "os.write"): "a constant, before anything is loaded",
     ("startup.py", "os.write"): "a constant, where there is no memory for more",
     ("startup.py", "getattr(sys)"): "looks which streams are closed",
 }

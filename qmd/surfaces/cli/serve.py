@@ -79,8 +79,7 @@ AllowWrite = Annotated[
     ("Serve a client that starts it", "qmd mcp"),
     ("Add it to the settings of a client", "qmd mcp --install cursor --yes"),
     ("Write a bundle for Claude Desktop", "qmd mcp --bundle ."),
-    ("Serve MCP and JSON over HTTP", "qmd mcp --http --port 8282"),
-    ("The same in the background", "qmd mcp --http --daemon"),
+    ("Serve MCP and JSON over HTTP, in the background", "qmd mcp --http --daemon"),
 )
 def mcp(
     context: typer.Context,

@@ -113,7 +113,7 @@ def test_a_process_that_dies_is_told_and_another_takes_its_place(shared, monkeyp
     real = workers.Worker.answer
 
     def answer(self, *arguments, **named):
-        os.kill(self._process, died.pop())
+        os.kill(self._process.pid, died.pop())
         return real(self, *arguments, **named)
 
     monkeypatch.setattr(workers.Worker, "answer", answer)
@@ -130,11 +130,11 @@ def test_a_process_that_dies_is_told_and_another_takes_its_place(shared, monkeyp
 
 def test_a_process_stays_for_the_next_query_and_ends_with_the_index(filled):
     rows_of(filled, "select 1")
-    first = filled.engine.workers._idle._process
+    first = filled.engine.workers._idle._process.pid
     rows_of(filled, "select 2")
-    assert filled.engine.workers._idle._process == first
+    assert filled.engine.workers._idle._process.pid == first
     assert sql(filled.engine, "select 3 as x").arrow().to_pylist() == [{"x": 3}]
-    assert filled.engine.workers._idle._process == first
+    assert filled.engine.workers._idle._process.pid == first
     filled.engine.close()
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
@@ -142,7 +142,7 @@ def test_a_process_stays_for_the_next_query_and_ends_with_the_index(filled):
 
 def test_a_process_that_has_grown_is_not_kept(filled, monkeypatch):
     rows_of(filled, "select 1")
-    first = filled.engine.workers._idle._process
+    first = filled.engine.workers._idle._process.pid
     monkeypatch.setattr(workers, "MAX_GROWTH_BYTES", 0)
     rows_of(filled, "select 2")
     assert filled.engine.workers._idle is None
