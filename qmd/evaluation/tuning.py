@@ -1,4 +1,4 @@
-"""Weights of hybrid search for somebody's own documents, tried on judged queries."""
+"""Weights of hybrid search, compared on judged queries of the user's own documents."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ Alphabet = Mapping[str, float]
 """Letters beyond ASCII in lower case, with what each says for its language: 1 at most."""
 
 _UNKNOWN = -0.5
-"""What a letter says that is not in an alphabet."""
+"""Score of a letter that is not in the alphabet of a language."""
 
 
 def _alphabets(text: str) -> list[Alphabet]:
@@ -99,7 +99,7 @@ _FREQUENT = {"euc_jp": (0xB0, 0xD0), "gb2312": (0xB0, 0xD8), "big5": (0xA4, 0xC9
 
 _USUAL = {"cp1252": 0.06, "iso8859_5": -0.02, "cp1257": -0.01, "mac_roman": -0.04, "cp850": -0.05}
 _USUAL |= {"cp852": -0.09}
-"""What is added for encodings that are more usual, or less, than others of the same letters."""
+"""Bonus of an encoding that is more common, or less, than others with the same letters."""
 
 _MARKS = frozenset("’‘“”„«»–—…•·©®°§€£№¡¿‹›\xa0´ªº½¼²³×±")
 _IN_WORDS = "’·"

@@ -50,13 +50,13 @@ COMPLETIONS = {
     ("ref/prompt", guide.PROMPT, COLLECTION): completed_collections,
     ("ref/resource", TEMPLATE, "path"): completed_documents,
 }
-"""What completes an argument, by the kind and the name of what has it."""
+"""Function that completes an argument, by the kind and name of its prompt or resource."""
 
 ERROR_CODE = "qmd/errorCode"
 """Where a result that is an error says which, in its `_meta`."""
 
 DEPRECATED = "qmd/deprecated"
-"""Where a result says in its `_meta` what of the call is deprecated; its last texts say it, too."""
+"""Key in the `_meta` of a result that lists deprecations; its last texts repeat them."""
 
 _OF_CALLER = (
     Code.INVALID_PARAMS,

@@ -18,7 +18,7 @@ MOST = 50
 """Links of each direction."""
 
 SECONDS = 8.0
-"""That a statement may take, which resolves all links."""
+"""Time limit of the statement that resolves all links."""
 
 ALIKE = 8
 

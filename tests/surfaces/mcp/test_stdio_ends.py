@@ -24,6 +24,8 @@ patience.GRACE = dispatch.SOON = 1e6
 def test_a_cancelled_call_stops_and_is_not_answered(serve):
     server = serve(sys.executable, "-c", SLOW)
     server.hello()
+    server.send(request("first", "search", query="tea"))
+    assert server.receive()["id"] == "first"  # settings are in the tables: no read has to wait
     server.send(*(request(n, "search", query="for ever") for n in range(4)))
     for _ in range(4):  # as many as may read at once
         server.until("began")
