@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_pages import problem
+from tests.test_documentation import problem
 from tools import formula, install_sizes
 
 ROOT = Path(__file__).parents[1]
