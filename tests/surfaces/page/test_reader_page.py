@@ -191,5 +191,5 @@ def test_similar_passages_lead_to_their_lines(mapped):
 
 
 def test_marks_of_markdown_are_no_words_of_a_passage():
-    text = "## A *b* `c`\n| **d** | e |\n|---|---|\n| [f](g) | <b>h</b> |\n\n```py\ni\n```\n<p>j</p>"
+    text = "## A *b* `c`\n| **d** |e|\n|---|---|\n| [f](g) | <b>h</b> |\n\n```py\ni\n```\n<p>j</p>"
     assert plain_text(text) == "A b c d · e f · h i"
