@@ -72,6 +72,10 @@ ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer no tool that 
 AllowWrite = Annotated[
     bool, typer.Option("--allow-write", help="Also offer tools that update, embed and write.")
 ]
+Compact = Annotated[
+    bool,
+    typer.Option("--compact", help="Answer in text alone, for models that are shown data as well."),
+]
 
 
 @app.callback()
@@ -103,6 +107,7 @@ def mcp(
     tool_names: Listed = ToolNames.PLAIN,
     read_only: ReadOnly = False,
     allow_write: AllowWrite = False,
+    compact: Compact = False,
     print_config: Annotated[
         Client | None,
         typer.Option("--print-config", help="Print the settings for a client, and serve nothing."),
@@ -129,7 +134,7 @@ def mcp(
     if context.invoked_subcommand is not None:
         return
     here = state(context)
-    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write)
+    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write, compact=compact)
     if not http:
         refuse(
             {
@@ -191,10 +196,11 @@ def server(
     tool_names: Listed = ToolNames.PLAIN,
     read_only: ReadOnly = False,
     allow_write: AllowWrite = False,
+    compact: Compact = False,
 ) -> None:
     """Serve the index to agents, like 'qmd mcp'."""
     here = state(context)
-    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write)
+    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write, compact=compact)
     settings = settings_of(here)
     access = None
     if transport is Transport.MCP:
@@ -309,7 +315,9 @@ def _write_bundle(here: State, path: Path, tools: Tools) -> None:
         _server_words(here, tools),
         environ=environment.carried(here.environ),
         folder=here.place.project,
-        tools=offered_tools(read_only=tools.read_only, allow_write=tools.allow_write),
+        tools=offered_tools(
+            read_only=tools.read_only, allow_write=tools.allow_write, compact=tools.compact
+        ),
         name=name,
     )
     bundle.write_bundle(file, described)

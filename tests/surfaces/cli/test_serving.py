@@ -145,15 +145,15 @@ def settings(client, text):
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_client_is_told_how_to_start_the_server(qmd, tmp_path, monkeypatch, client):
     monkeypatch.setenv("QMD_EMBED_MODEL", "small")
-    words = ("--print-config", client, "--tool-names", "both", "--read-only")
+    words = ("--print-config", client, "--tool-names", "both", "--read-only", "--compact")
     code, out, err = qmd("--index", "work", "mcp", *words)
     assert code == 0
     assert err.startswith("This belongs into ")
     found, _ = settings(client, out)
     assert Path(found["command"]).is_absolute()
     assert shutil.which(found["command"])
-    assert found["args"][-6:] == [
-        "--index", "work", "mcp", "--tool-names", "both", "--read-only",
+    assert found["args"][-7:] == [
+        "--index", "work", "mcp", "--tool-names", "both", "--read-only", "--compact",
     ]  # fmt: skip
     assert found["env"]["INDEX_PATH"] == str(tmp_path / "index.duckdb")
     assert found["env"]["QMD_EMBED_MODEL"] == "small"
