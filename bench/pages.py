@@ -1,4 +1,4 @@
-"""Pages of a server beside its plain JSON route: time, weight, first paint, and memory.
+"""Pages of a server beside its plain JSON route: time, weight, first paint, typing, and memory.
 
 python -m bench.pages [--rounds 20] [--views 1000] [--chromium /usr/bin/chromium]
 
@@ -76,6 +76,37 @@ def paint(port: int, path: str, chromium: str) -> float | None:
     return None if found is None else float(found)
 
 
+SHOWN = """
+document.addEventListener("DOMContentLoaded", () => {
+  window.shown = [];
+  new MutationObserver(() => {
+    const all = performance.getEntriesByType("resource");
+    const answered = all.filter((each) => each.initiatorType === "fetch").at(-1)?.responseEnd;
+    requestAnimationFrame(() => setTimeout(() => window.shown.push(performance.now() - answered)));
+  }).observe(document.getElementById("results"), { childList: true });
+});
+"""
+"""Notes the milliseconds from the end of an answer to the frame with its results."""
+
+
+def typing(port: int, chromium: str, words: str) -> list[float]:
+    """Type into the box; return the milliseconds from each answer to its results, in order."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.add_init_script(SHOWN)
+        page.goto(f"http://127.0.0.1:{port}/?mode=words")
+        for letter in words:
+            count = page.evaluate("window.shown.length")
+            page.locator("#q").press_sequentially(letter)
+            page.wait_for_function("count => window.shown.length > count", arg=count)
+        found: list[float] = page.evaluate("window.shown")
+        browser.close()
+    return sorted(found)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="bench.pages")
@@ -109,6 +140,13 @@ def main() -> None:
                 first = paint(port, path, given.chromium)
                 line += f", first paint {first / 1000 / least:.1f} x" if first else ""
             print(line, flush=True)
+        if given.chromium:
+            waits = typing(port, given.chromium, f"{QUERY} {QUERY}"[: 2 * len(QUERY)])
+            print(
+                f"typing: results {statistics.median(waits):.0f} ms after the answer, "
+                f"{waits[-1]:.0f} at most, of {len(waits)} answers",
+                flush=True,
+            )
         before = pss(server.process.pid)
         for at in range(given.views):
             get(port, list(of.values())[at % len(of)])
