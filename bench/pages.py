@@ -16,6 +16,7 @@ import shutil
 import statistics
 import sys
 import time
+from typing import NamedTuple
 
 from bench.serving import running
 from bench.usage import pss
@@ -89,8 +90,20 @@ document.addEventListener("DOMContentLoaded", () => {
 """Notes the milliseconds from the end of an answer to the frame with its results."""
 
 
-def typing(port: int, chromium: str, words: str) -> list[float]:
-    """Type into the box; return the milliseconds from each answer to its results, in order."""
+class Typed(NamedTuple):
+    """What typing took.
+
+    Attributes:
+        waits: milliseconds from each answer to the frame with its results, in order.
+        busy: milliseconds of processor time of the page's main thread, for each answer.
+    """
+
+    waits: list[float]
+    busy: float
+
+
+def typing(port: int, chromium: str, words: str) -> Typed:
+    """Type into the box, each letter after the results of the one before."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
@@ -98,13 +111,22 @@ def typing(port: int, chromium: str, words: str) -> list[float]:
         page = browser.new_page()
         page.add_init_script(SHOWN)
         page.goto(f"http://127.0.0.1:{port}/?mode=words")
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+        def busy() -> float:
+            found = session.send("Performance.getMetrics")["metrics"]
+            return next(each["value"] for each in found if each["name"] == "TaskDuration")
+
+        before = busy()
         for letter in words:
             count = page.evaluate("window.shown.length")
             page.locator("#q").press_sequentially(letter)
             page.wait_for_function("count => window.shown.length > count", arg=count)
         found: list[float] = page.evaluate("window.shown")
+        taken = 1000 * (busy() - before) / max(1, len(found))
         browser.close()
-    return sorted(found)
+    return Typed(sorted(found), taken)
 
 
 def main() -> None:
@@ -141,10 +163,12 @@ def main() -> None:
                 line += f", first paint {first / 1000 / least:.1f} x" if first else ""
             print(line, flush=True)
         if given.chromium:
-            waits = typing(port, given.chromium, f"{QUERY} {QUERY}"[: 2 * len(QUERY)])
+            typed = typing(port, given.chromium, f"{QUERY} allocation")
+            wait = statistics.median(typed.waits)
             print(
-                f"typing: results {statistics.median(waits):.0f} ms after the answer, "
-                f"{waits[-1]:.0f} at most, of {len(waits)} answers",
+                f"typing: results {wait:.0f} ms after the answer ({wait / 1000 / least:.1f} x), "
+                f"{typed.waits[-1]:.0f} at most, of {len(typed.waits)} answers; "
+                f"{typed.busy:.1f} ms CPU of the page each",
                 flush=True,
             )
         before = pss(server.process.pid)
