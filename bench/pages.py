@@ -91,7 +91,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
 
 class Typed(NamedTuple):
-    """What typing took.
+    """Times of typing a query.
 
     Attributes:
         waits: milliseconds from each answer to the frame with its results, in order.
