@@ -171,11 +171,13 @@ def main() -> None:
                 f"{typed.busy:.1f} ms CPU of the page each",
                 flush=True,
             )
-        before = pss(server.process.pid)
+        sizes = [pss(server.process.pid)]
         for at in range(given.views):
             get(port, list(of.values())[at % len(of)])
-        after = pss(server.process.pid)
-        print(f"memory: {before:.0f} MB before, {after:.0f} MB after {given.views} views (PSS)")
+            if at + 1 in (given.views // 2, given.views):
+                sizes.append(pss(server.process.pid))
+        shown = ", ".join(f"{size:.0f}" for size in sizes)
+        print(f"memory: {shown} MB before, after half and after all of {given.views} views (PSS)")
 
 
 if __name__ == "__main__":
