@@ -23,7 +23,7 @@ def fill(database: Database) -> int:
     """Give all texts their outlines.
 
     Returns:
-        How many got one.
+        The number of texts that got one.
 
     Raises:
         IndexFailure: the index is busy or cannot be written.

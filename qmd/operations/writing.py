@@ -213,7 +213,7 @@ def existing(index: Index, place: DocumentPlace, text: str | None) -> str:
     """Return the text of a document that has to be there.
 
     Raises:
-        DocumentNotFound: it is not.
+        DocumentNotFound: the document does not exist.
         UsageError: it is no UTF-8, so that it cannot be edited.
     """
     from qmd.storage import document_lookup

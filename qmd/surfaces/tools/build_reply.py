@@ -48,14 +48,14 @@ _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
 
 
 class TimedOut(QmdError):
-    """It took too long."""
+    """A tool that took longer than its time limit."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Timed out after {seconds:.0f} s.")
 
 
 class UnknownTool(QmdError):
-    """No tool has this name."""
+    """A tool was called by a name that no tool has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(f"Unknown tool: {name}. Known: {', '.join(known)}.")
