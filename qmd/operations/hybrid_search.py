@@ -19,7 +19,8 @@ from qmd.operations.search import (
     respelling_notice,
 )
 from qmd.ranking import hybrid, query, query_document
-from qmd.ranking.hybrid import Helpers, Ranking, Recipe
+from qmd.ranking.hybrid import Ranking
+from qmd.ranking.hybrid_lists import Helpers, Recipe
 from qmd.ranking.results import Form, Match
 
 if TYPE_CHECKING:
