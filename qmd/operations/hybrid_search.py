@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -160,20 +160,10 @@ async def hybrid_results(
         raise
     empty = None if results else await to_thread.run_sync(empty_index_notice, index)
     notices = [respelling_notice(ranking.respelled), *([empty] if empty else ranking.notices)]
-    kept = [
-        result if shape.explain else result._replace(explain=None)
-        for result in results
-        if result.score >= shape.min_score
-    ]
-    found = Results(
-        kept,
-        "\n".join(filter(None, notices)) or None,
-        words=words_of(ranking),
-        steering=steering,
-        below=len(results) - len(kept),
-        nearly=max((each.score for each in results if each.score < shape.min_score), default=0.0),
-        respelled=ranking.respelled,
-    )
+    found = _kept(results, shape)
+    found.notice = "\n".join(filter(None, notices)) or None
+    found.words, found.steering = words_of(ranking), steering
+    found.respelled = ranking.respelled
     if shape.max_tokens is not None:
         from qmd.operations import packing
 
@@ -187,6 +177,17 @@ def _narrowed(index: Index, among: Filter, cursor: Cursor) -> tuple[Filter | Non
     return (
         index.with_default_collections(cursor, among),
         record_order.further(index, cursor, among),
+    )
+
+
+def _kept(results: Sequence[Result], shape: Shape) -> Results:
+    """Leave out results below the least score, and explanations that were not asked for."""
+    kept = [each for each in results if each.score >= shape.min_score]
+    lower = [each.score for each in results if each.score < shape.min_score]
+    return Results(
+        kept if shape.explain else [each._replace(explain=None) for each in kept],
+        below=len(lower),
+        nearly=max(lower, default=0.0),
     )
 
 
