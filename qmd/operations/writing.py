@@ -241,5 +241,5 @@ def outline_of(text: str) -> list[SectionHeading]:
     from qmd.text.headings import stored_headings
 
     start = len(text[: frontmatter(text).block].encode())
-    outline = outlines.of_document(text.encode(), start)
+    outline = outlines.document_outline(text.encode(), start)
     return stored_headings(outline.kinds, outline.lines, outline.texts)

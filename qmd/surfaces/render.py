@@ -70,7 +70,7 @@ class Style(NamedTuple):
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
         """`parts` as one text."""
-        return terminal.joined(separator, parts) if self.colour else separator.join(parts)
+        return terminal.joined_styled(separator, parts) if self.colour else separator.join(parts)
 
 
 PLAIN = Style()
@@ -243,7 +243,7 @@ def _on_screen(result: Result, name: str, text: str, style: Style) -> str:
     if result.similar:
         more += f"  {_also(result)}"
         score.append(style.paint(f"  {_also(result)}", "2"))
-    name = style.paint(on_screen.name_of(name, len(more), style.columns), "36")
+    name = style.paint(on_screen.shortened_name(name, len(more), style.columns), "36")
     place = style.linked(name, result.file, result.line)
     lines = [style.joined("", [place, style.paint(f"{at} {result.docid}", "2"), *score])]
     title, context = on_screen.title_and_context(result, style.columns)

@@ -27,7 +27,7 @@ from qmd.errors import (
     WriteConflict,
 )
 from qmd.operations import left_out
-from qmd.operations.document_changes import in_words
+from qmd.operations.document_changes import change_in_words
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.experiences import OF_RECORDS
@@ -155,7 +155,7 @@ def stored(done: Put) -> Reply:
 def changed(done: DocumentChange) -> Reply:
     """Build the reply about a document that was changed."""
     facts = {"number": done.number, "file": done.file, "docid": done.docid, "also": [*done.also]}
-    return Reply((f"{in_words(done)}.",), facts)
+    return Reply((f"{change_in_words(done)}.",), facts)
 
 
 def like_others(name: str, alike: Sequence[str]) -> str:
