@@ -29,6 +29,7 @@ class Tools(NamedTuple):
     read_only: bool
     allow_write: bool
     compact: bool
+    confirm: bool
 
     @property
     def arguments(self) -> list[str]:
@@ -36,7 +37,8 @@ class Tools(NamedTuple):
         words = ["--tool-names", self.names.value] if self.names is not ToolNames.PLAIN else []
         words += ["--read-only"] if self.read_only else []
         words += ["--allow-write"] if self.allow_write else []
-        return words + (["--compact"] if self.compact else [])
+        words += ["--compact"] if self.compact else []
+        return words + (["--confirm"] if self.confirm else [])
 
 
 class Access(NamedTuple):
@@ -69,6 +71,7 @@ def tools_of(
     read_only: bool = False,
     allow_write: bool = False,
     compact: bool = False,
+    confirm: bool = False,
 ) -> Tools:
     """Choose the tools by the options.
 
@@ -77,7 +80,9 @@ def tools_of(
     """
     if read_only and allow_write:
         raise UsageError("--read-only and --allow-write contradict each other.")
-    return Tools(names, read_only, allow_write, compact)
+    if confirm and not allow_write:
+        raise UsageError("--confirm is about tools that write: add --allow-write.")
+    return Tools(names, read_only, allow_write, compact, confirm)
 
 
 def refuse(options: Mapping[str, object], remedy: str) -> None:

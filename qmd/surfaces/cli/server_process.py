@@ -137,6 +137,7 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
         read_only=tools.read_only,
         allow_write=tools.allow_write,
         compact=tools.compact,
+        confirm=tools.confirm,
     )
     try:
         # Commands without --engine are for the index file.

@@ -42,6 +42,13 @@ log = logging.getLogger("qmd.tools")
 SOON, LATER = 10.0, 60.0
 """Seconds that a call may take: one that reads, and one that asks models."""
 
+OF_INDEX = ("update", "embed")
+"""Names of the tools that write the index, and no document."""
+
+CANNOT_ASK = (
+    "This server asks the user before each write (--confirm), and the client has no way to ask."
+)
+
 FRESH = "fresh"
 """Argument of searches that updates the index first."""
 
@@ -101,6 +108,7 @@ class Toolbox:
         read_only: offer nothing that writes.
         allow_write: offer also what updates and embeds the index.
         compact: declare no data of answers, so that the protocol sends their text alone.
+        confirm: write no document without the consent of the user.
     """
 
     def __init__(
@@ -110,8 +118,10 @@ class Toolbox:
         read_only: bool = False,
         allow_write: bool = False,
         compact: bool = False,
+        confirm: bool = False,
     ) -> None:
         self.engine = engine
+        self._confirm = confirm
         self.tools = offered_tools(
             read_only=read_only,
             allow_write=allow_write,
@@ -143,15 +153,29 @@ class Toolbox:
             raise UnknownTool(name, list(self._by_name))
         return tool
 
+    def needs_consent(self, tool: Tool) -> bool:
+        """Check whether the user is to be asked before a tool is called."""
+        return self._confirm and tool.optional and tool.name not in OF_INDEX
+
     async def call(
-        self, name: str, arguments: Mapping[str, Any], *, progress: Progress | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        progress: Progress | None = None,
+        has_consent: bool = False,
     ) -> Reply:
         """Call a tool; errors become replies, too.
+
+        Args:
+            has_consent: the user was asked, if that is needed.
 
         Raises:
             UnknownTool: there is none of this name.
         """
         tool = self.tool(name)
+        if self.needs_consent(tool) and not has_consent:
+            return refusal(Code.NO_CONSENT, CANNOT_ASK)
         # What is wrong is told of the tool under the name that the caller has for it.
         asked = ToolCall(tool._replace(name=name), arguments, progress)
         work = partial(self._answers[tool.name], self._runner, asked)

@@ -98,6 +98,7 @@ def url_of(started):
         (["--http", "--allow-origin", "x"], "'x' is not the origin of a web page."),
         (["--http", "--allow-host", "http://x"], "'http://x' is not the name of a host."),
         (["--read-only", "--allow-write"], "contradict each other"),
+        (["--confirm"], "--confirm is about tools that write: add --allow-write."),
         (["--tool-names", "short"], "'short' is not one of"),
         (["--print-config", "emacs"], "'emacs' is not one of"),
         (["status", "--daemon"], "No such option"),
