@@ -45,7 +45,7 @@ def _set(name: str, value: object) -> Change:
 WORDS: dict[str, Change] = {
     "stop words count": _set("query.STOP_WORDS", frozenset()),
     "no longer words": _set("query_terms.PREFIX_WEIGHT", 0.0),
-    "no other forms": _set("query_terms.FORM", 0.0),
+    "no other forms": _set("word_terms.FORM", 0.0),
     "syllables 1×": _set("query_terms.SYLLABLE", 1.0),
     "accents ignored": _set("query_terms.ACCENTED", 0.0),
     "words as written": nullcontext,

@@ -1,6 +1,6 @@
 """Questions with known answers, asked by two scripted agents.
 
-    python -m bench.agent_tasks INDEX [--tasks FILE] [--max-tokens 1000]
+    python -m bench.agent_tasks INDEX [--tasks FILE] [--max-tokens 1000] [--compact]
 
 INDEX is a DuckDB file of qmd beside its index.yml. The first agent searches with `query` and reads
 40 lines around each of the best places with `get`, until it has read the answer or four times; the
@@ -105,12 +105,13 @@ def main() -> None:
     parser.add_argument("index", type=Path)
     parser.add_argument("--tasks", type=Path, default=Path(__file__).with_suffix(".json"))
     parser.add_argument("--max-tokens", type=int, default=1000)
+    parser.add_argument("--compact", action="store_true")
     options = parser.parse_args()
     recorded = json.loads(options.tasks.read_text(encoding="utf-8"))["tasks"]
     tasks = [Task(each["question"], re.compile(each["answer"])) for each in recorded]
     folder = options.index.resolve().parent
     place = Place("index", folder / "index.yml", options.index.resolve(), None, folder / "trusted")
-    toolbox = Toolbox(Index(place, Machine(), warm=True))
+    toolbox = Toolbox(Index(place, Machine(), warm=True), compact=options.compact)
     shown = [listed(tool) for tool in toolbox.tools]
     offered = [
         {"name": each.name, "description": each.description, "inputSchema": each.input}

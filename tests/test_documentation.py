@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from qmd.evaluation import fixtures
 from qmd.settings import config
 from qmd.settings.environment import Place
+from qmd.settings.schema import Settings
 from qmd.surfaces.cli import ALIASES, COMMANDS, GROUPS, app
 from tests import test_readme
 from tests.sessions import blocks
@@ -90,7 +91,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("text", SETTINGS)
 def test_settings_on_a_page_are_read(text, tmp_path):
-    assert config.understood(YAML(typ="safe").load(text), place(tmp_path)) != config.Settings()
+    assert config.understood(YAML(typ="safe").load(text), place(tmp_path)) != Settings()
 
 
 def test_judged_queries_on_the_page_are_read(tmp_path):

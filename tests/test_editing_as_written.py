@@ -10,6 +10,7 @@ from qmd.errors import ConfigError
 from qmd.settings import config
 from qmd.settings.edit import edit, entry, remove_collection, rename_collection, set_context
 from qmd.settings.environment import Place
+from qmd.settings.schema import Settings
 from qmd.types import Context
 
 NOTEPAD = (
@@ -133,7 +134,7 @@ def test_another_encoding_is_refused_and_the_file_is_as_it_was(place, data, prob
 def test_a_file_with_nothing_but_a_byte_order_mark_is_blank(place):
     place.config.write_bytes(b"\xef\xbb\xbf\r\n")
     assert config.is_blank(place)
-    assert config.load(place) == config.Settings()
+    assert config.load(place) == Settings()
 
 
 @given(

@@ -9,8 +9,8 @@ import os
 import pytest
 
 from qmd.errors import CommandRefused
-from qmd.settings.config import Settings
 from qmd.settings.environment import locate
+from qmd.settings.schema import Settings
 from qmd.settings.scripts import scripts
 from qmd.settings.trust import approve, check_command, demands, is_trusted, needs_approval
 from qmd.types import Collection

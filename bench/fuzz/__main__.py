@@ -1,12 +1,13 @@
 """Fuzzing of all readers of input from users, files and clients.
 
-    python -m bench.fuzz [--inputs 100000] [--only NAME…] [--seed 1]
+    python -m bench.fuzz [--inputs 100000] [--seconds 90] [--only NAME…] [--seed 1]
     python -m bench.fuzz --replay NAME HEX
 
-Each of `bench.fuzz.targets` is given so many inputs, in a process of its own: those that lead to
-places in the code where none has been before are kept and changed further (atheris; without it they
-are random changes of the examples). An error without words for the user, an answer that cannot be
-right, a crash, two minutes without an answer, or a process that grows is a failure.
+Each of `bench.fuzz.targets` is given so many inputs, in a process of its own, or as many as it
+takes in so many seconds of the processor (some ask an index, and take 15 a second): those that lead
+to places in the code where none has been before are kept and changed further (atheris; without it
+they are random changes of the examples). An error without words for the user, an answer that cannot
+be right, a crash, two minutes without an answer, or a process that grows is a failure.
 
 The slowest inputs, and others, are then made longer, as they are and by repeating a part of them,
 until they take long enough to be measured: twice the size may take `RATIO` times as long.
@@ -39,6 +40,7 @@ def main() -> int:
     """Run and report; 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=90.0)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--replay", nargs=2, metavar=("NAME", "HEX"))
@@ -51,7 +53,7 @@ def main() -> int:
         if kind == "grow":
             grow(name, Path(folder), options.seed)
         work = guided if kind == "guided" else unguided
-        work(name, Path(folder), options.inputs, options.seed)
+        work(name, Path(folder), options.inputs, options.seconds, options.seed)
     unknown = set(options.only) - set(TARGETS)
     if unknown:
         parser.error(f"no such target: {', '.join(unknown)}. Known: {', '.join(TARGETS)}")
@@ -64,7 +66,7 @@ def main() -> int:
     wrong = 0
     began = time.monotonic()
     for name in options.only or TARGETS:
-        wrong += bool(examined(name, kind, options.inputs, options.seed))
+        wrong += bool(examined(name, kind, options))
     print(f"{wrong} targets with failures, {time.monotonic() - began:.0f} s")
     return min(1, wrong)
 
@@ -78,11 +80,11 @@ def replayed(name: str, given: str) -> int:
     return 0
 
 
-def examined(name: str, kind: str, inputs: int, seed: int) -> int:
+def examined(name: str, kind: str, options: argparse.Namespace) -> int:
     """Fuzz one target and print a line; how many failures there were."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        failures = _child(kind, name, folder, inputs, seed)
+        failures = _child(kind, name, folder, options)
         found = _result(folder / "result.json")
         if found is None:
             print(f"{name:12} did not come to its end")
@@ -90,7 +92,7 @@ def examined(name: str, kind: str, inputs: int, seed: int) -> int:
         failures += [(key, *each) for key, each in found["failures"].items()]
         if found["grown"] > ROOM:
             failures.append((f"grew by {found['grown']:.0f} MB", "", ""))
-        failures += _child("grow", name, folder, inputs, seed) if found["linear"] else []
+        failures += _child("grow", name, folder, options) if found["linear"] else []
         grown = _result(folder / "grown.json")
     rate = found["inputs"] / found["seconds"]
     line = f"{name:12} {found['inputs']:7} inputs, {rate:6.0f}/s, {found['peak']:4.0f} MB"
@@ -105,11 +107,12 @@ def examined(name: str, kind: str, inputs: int, seed: int) -> int:
 
 
 def _child(
-    kind: str, name: str, folder: Path, inputs: int, seed: int
+    kind: str, name: str, folder: Path, given: argparse.Namespace
 ) -> list[tuple[str, str, str]]:
     """Run a process to its end; what went wrong with it as a whole."""
     note = Note(folder / "note")
-    options = ["--child", kind, name, str(folder), f"--inputs={inputs}", f"--seed={seed}"]
+    options = ["--child", kind, name, str(folder), f"--inputs={given.inputs}"]
+    options += [f"--seconds={given.seconds}", f"--seed={given.seed}"]
     with (
         (folder / f"{kind}.log").open("w+") as log,
         subprocess.Popen(

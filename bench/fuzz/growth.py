@@ -19,7 +19,7 @@ from bench.fuzz.trial import Note, tried
 GROWING = 20.0
 """Seconds for making the inputs of a target longer."""
 
-MEASURABLE, ENOUGH = 0.008, 0.25
+MEASURABLE, ENOUGH = 0.03, 0.25
 """Seconds from which on a time can be told from noise, and from which on nothing is made longer."""
 
 LARGEST = 1 << 18

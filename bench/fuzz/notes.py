@@ -96,7 +96,7 @@ def composed() -> Iterator[Target]:
 def put_names() -> Iterator[Target]:
     """Names of texts without files: they stay in their collection, and name themselves."""
     from qmd.errors import UsageError
-    from qmd.settings.config import check_name
+    from qmd.settings.config_reader import check_name
     from qmd.text import paths
     from qmd.text.composing import LONGEST_NAME, document_path
 

@@ -72,7 +72,7 @@ def settings() -> Iterator[Target]:
 def edits() -> Iterator[Target]:
     """Fuzz edits of settings: only the requested part changes."""
     from qmd.errors import QmdError
-    from qmd.settings import config, edit
+    from qmd.settings import config, config_reader, edit
     from qmd.types import Collection, Context
 
     with _place() as place:
@@ -90,7 +90,7 @@ def edits() -> Iterator[Target]:
 
             def change(document: Any) -> None:
                 if kind == 0:
-                    config.check_name(name)
+                    config_reader.check_name(name)
                     edit.add_collection(document, collection)
                 elif kind == 1:
                     edit.remove_collection(document, name)
@@ -131,10 +131,11 @@ def edits() -> Iterator[Target]:
 def approvals() -> Iterator[Target]:
     """Fuzz the file of approvals of projects."""
     from qmd.errors import ConfigError
-    from qmd.settings import config, trust
+    from qmd.settings import trust
+    from qmd.settings.schema import Settings
 
     with _place() as place:
-        wanted = config.Settings(models={"embed": "minilm"})
+        wanted = Settings(models={"embed": "minilm"})
 
         def check(data: bytes) -> None:
             place.trusted.write_bytes(data)

@@ -52,10 +52,11 @@ class Note:
 class Trial:
     """Runner of inputs that records their outcome and ends the process after the last."""
 
-    def __init__(self, target: Target, folder: Path, inputs: int) -> None:
+    def __init__(self, target: Target, folder: Path, inputs: int, seconds: float) -> None:
         self._target = target
         self._folder = folder
         self._inputs = inputs
+        self._ends = time.process_time() + seconds
         self._note = Note(folder / "note")
         self._done = 0
         self._before = 0.0
@@ -81,7 +82,7 @@ class Trial:
         heappushpop(self._slowest, (time.process_time() - began, data))
         if self._done == min(SETTLED, self._inputs // 2):
             self._before = _peak()
-        if self._done >= self._inputs:
+        if self._done >= self._inputs or time.process_time() >= self._ends:
             self.end()
 
     def end(self) -> None:
@@ -100,7 +101,7 @@ class Trial:
         os._exit(0)
 
 
-def guided(name: str, folder: Path, inputs: int, seed: int) -> None:
+def guided(name: str, folder: Path, inputs: int, seconds: float, seed: int) -> None:
     """Try inputs, led by what they reach in the code; never returns."""
     import atheris
 
@@ -114,16 +115,17 @@ def guided(name: str, folder: Path, inputs: int, seed: int) -> None:
         dictionary.write_text("".join(f'"{_escaped(word)}"\n' for word in [*words, b"tea"]))
         options = [f"-seed={seed}", f"-max_len={LONGEST}", f"-dict={dictionary}", "-runs=-1"]
         limits = [f"-timeout={HANG:.0f}", "-rss_limit_mb=0", "-detect_leaks=0"]
-        atheris.Setup([sys.argv[0], *options, *limits, str(corpus)], Trial(target, folder, inputs))
+        trial = Trial(target, folder, inputs, seconds)
+        atheris.Setup([sys.argv[0], *options, *limits, str(corpus)], trial)
         atheris.Fuzz()
 
 
-def unguided(name: str, folder: Path, inputs: int, seed: int) -> None:
+def unguided(name: str, folder: Path, inputs: int, seconds: float, seed: int) -> None:
     """Try random changes of the examples; never returns."""
     chance = random.Random(seed)
     (folder / "corpus").mkdir()
     with opened(name) as target:
-        trial = Trial(target, folder, inputs)
+        trial = Trial(target, folder, inputs, seconds)
         while True:
             trial(changed(chance, target.examples))
 

@@ -218,7 +218,7 @@ def _fingerprint(plan: Plan) -> str | None:
     if not plan.embeds:
         return None
     from qmd.models.loader import Models
-    from qmd.settings.config import Settings
+    from qmd.settings.schema import Settings
 
     models = Models(Settings, plan.machine, plan.to)
     try:
@@ -235,7 +235,7 @@ def _measured(plan: Plan) -> Iterator[Measured | None]:
         return
     from qmd.models.loader import Models
     from qmd.models.registry import MINILM
-    from qmd.settings.config import Settings
+    from qmd.settings.schema import Settings
 
     models = Models(Settings, plan.machine, plan.to)
     try:

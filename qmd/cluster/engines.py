@@ -11,8 +11,8 @@ from qmd.cluster.store import ShardStore
 
 if TYPE_CHECKING:
     from qmd.cluster.ray_engine import ShardsOfRay
-    from qmd.settings.config import Engine
     from qmd.settings.environment import Machine, Place
+    from qmd.settings.schema import Engine
 
 
 def opened(place: Place, machine: Machine, engine: Engine, *, stays: bool) -> ShardedIndex:

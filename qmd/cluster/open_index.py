@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from qmd.declaration.operation import Operation
     from qmd.models.selection import Space
     from qmd.ranking.nearest import Faster
-    from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
     from qmd.settings.environment import Place
+    from qmd.settings.schema import Settings
     from qmd.storage.cursor import Cursor
     from qmd.types import Collection
 

@@ -13,7 +13,7 @@ from qmd.cluster.manifest import BuildManifest, ShardFile
 from qmd.cluster.shard import Shard, ShardRequest
 from qmd.cluster.store import ShardStore
 from qmd.errors import ClusterFailure, IndexFailure, ShardFailed, ShardsMissing, UsageError, extras
-from qmd.settings.config import Engine
+from qmd.settings.schema import Engine
 from qmd.storage import cancellation
 from qmd.text import hashes
 

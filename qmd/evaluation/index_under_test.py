@@ -19,8 +19,8 @@ from qmd.types import ALL, Collection, Filter
 
 if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture
-    from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
+    from qmd.settings.schema import Settings
 
 Told = Callable[[int, int], None]
 """Callback with (done, in all)."""

@@ -21,8 +21,8 @@ from qmd.exchange import manifest
 
 if TYPE_CHECKING:
     from qmd.exchange.manifest import Manifest
-    from qmd.settings.config import Settings
     from qmd.settings.environment import Place
+    from qmd.settings.schema import Settings
 
 STAGING_MARK = ".of-qmd"
 """Mark of an unfinished export folder: other files in it belong to an interrupted export."""

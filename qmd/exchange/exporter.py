@@ -42,8 +42,8 @@ from qmd.version import __version__
 from qmd.wording import amount
 
 if TYPE_CHECKING:
-    from qmd.settings.config import Settings
     from qmd.settings.environment import Place
+    from qmd.settings.schema import Settings
 
 
 class Wish(NamedTuple):

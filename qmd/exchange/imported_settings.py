@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qmd.settings import config, edit
+from qmd.settings.schema import Settings
 from qmd.types import EXPERIENCES, Collection, Context
 
 if TYPE_CHECKING:
     from qmd.exchange.manifest import Manifest
-    from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
     from qmd.settings.environment import Place
 
@@ -112,7 +112,7 @@ class ImportedSettings:
 
     def _set(self, document: Parsed, name: str, section: dict[str, Any]) -> None:
         """Set a section, unless it equals the default."""
-        defaults = config.Settings()
+        defaults = Settings()
         plain = {
             "chunk": {
                 "tokens": defaults.chunk_tokens,

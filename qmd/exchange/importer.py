@@ -45,8 +45,8 @@ from qmd.wording import amount
 
 if TYPE_CHECKING:
     from qmd.exchange.manifest import Manifest, ManifestFile
-    from qmd.settings.config import Settings
     from qmd.settings.environment import Place
+    from qmd.settings.schema import Settings
 
 FIRST_IDS = NextIds(1, 1)
 """First numbers of an empty index."""

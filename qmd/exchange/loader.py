@@ -14,7 +14,7 @@ from qmd.exchange import manifest, parquet
 from qmd.exchange.parquet import NextIds
 from qmd.ingest.backfill import fill
 from qmd.ingest.near_duplicates import settle
-from qmd.settings.config import check_name
+from qmd.settings.config_reader import check_name
 from qmd.storage import catalog, maintenance
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from qmd.ingest.readers.tasks import Task
 from qmd.settings import trust
-from qmd.settings.config import Settings
 from qmd.settings.environment import Place
+from qmd.settings.schema import Settings
 from qmd.text import kinds
 from qmd.text.globs import Matches, matcher
 from qmd.text.hashes import content_hash

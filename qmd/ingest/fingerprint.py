@@ -23,8 +23,8 @@ from qmd.errors import QmdError
 from qmd.ingest.walk import FileTable, same, walk
 from qmd.reports import Report
 from qmd.settings import config, trust
-from qmd.settings.config import Settings
 from qmd.settings.environment import Place
+from qmd.settings.schema import Settings
 from qmd.storage.file_version import Version, is_settled, version_of
 from qmd.text import kinds
 from qmd.text.hashes import checksum

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from qmd.errors import HookFailed, NotApproved
 from qmd.settings import trust
-from qmd.settings.config import Settings
 from qmd.settings.environment import Place
+from qmd.settings.schema import Settings
 from qmd.types import Collection
 from qmd.visible import shown
 

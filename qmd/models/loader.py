@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from qmd.models.protocols import nothing
-from qmd.settings.config import Settings
 from qmd.settings.environment import Machine, Place
+from qmd.settings.schema import Settings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,8 +22,8 @@ from qmd.models.registry import (
     check_gguf,
     find,
 )
-from qmd.settings.config import Settings
 from qmd.settings.environment import Machine
+from qmd.settings.schema import Settings
 
 if TYPE_CHECKING:
     from qmd.models.endpoint import Endpoint

@@ -11,8 +11,8 @@ from qmd.operations.collections import OF_THE_USER, Name
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
-    from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
+    from qmd.settings.schema import Settings
 
 Globs = Annotated[
     str | Sequence[str],

@@ -14,14 +14,15 @@ from qmd.declaration.parameters import File, Names, named
 from qmd.errors import AlreadyExists
 from qmd.operations.update import update
 from qmd.reports import Report
-from qmd.settings.config import NEW_MASK, check_name
+from qmd.settings.config_reader import check_name
+from qmd.settings.schema import NEW_MASK
 from qmd.storage.catalog import Overview
 from qmd.types import Context
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
-    from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
+    from qmd.settings.schema import Settings
 
 log = logging.getLogger("qmd")
 

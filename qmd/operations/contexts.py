@@ -18,8 +18,8 @@ from qmd.types import Context
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
-    from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
+    from qmd.settings.schema import Settings
 
 Folder = tuple[str | None, str]
 """A collection, or None for everywhere, and a folder in it."""

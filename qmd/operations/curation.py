@@ -10,9 +10,10 @@ from pathlib import Path
 from qmd.errors import AlreadyExists, ConfigError, IndexFailure, QmdError, UsageError
 from qmd.operations.index import Index
 from qmd.quoting import command
-from qmd.settings.config import NEW_MASK, Settings, check_name
+from qmd.settings.config_reader import check_name
 from qmd.settings.edit import Parsed
 from qmd.settings.edit import add_collection as write_collection
+from qmd.settings.schema import NEW_MASK, Settings
 from qmd.storage import catalog
 from qmd.storage.overlaps import overlaps
 from qmd.text import paths

@@ -9,7 +9,7 @@ from qmd.settings import trust
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
-    from qmd.settings.config import Settings
+    from qmd.settings.schema import Settings
 
 MUCH = 0.25
 """Share of the texts in other languages than English from which on an English model is not enough.

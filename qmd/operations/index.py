@@ -15,8 +15,8 @@ from qmd.ranking.postings_loader import Holder
 from qmd.ranking.scale import WORDS
 from qmd.ranking.vector_indexes import VectorIndexes
 from qmd.settings import config
-from qmd.settings.config import Settings
 from qmd.settings.environment import Machine, Place
+from qmd.settings.schema import Settings
 from qmd.storage import catalog, document_lookup, overlaps
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database

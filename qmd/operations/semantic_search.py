@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
@@ -37,7 +36,7 @@ from qmd.declaration.parameters import (
     selected,
 )
 from qmd.embedding.vector_status import other_vectors_notice, vector_status
-from qmd.errors import InvalidArgument, NotEmbedded
+from qmd.errors import NotEmbedded
 from qmd.operations import freshness, record_order
 from qmd.operations.search import (
     NONE_INCLUDED,
@@ -45,11 +44,10 @@ from qmd.operations.search import (
     near_duplicates,
     note,
     presented,
-    respelling_notice,
 )
 from qmd.ranking import search_log as searches
 from qmd.storage import cancellation
-from qmd.types import SIMILAR, Filter, Nearest, Result
+from qmd.types import SIMILAR, Filter, Nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,10 +55,7 @@ if TYPE_CHECKING:
 
     from qmd.models.selection import Space
     from qmd.operations.index import Index
-    from qmd.ranking import query_document
     from qmd.ranking.fusion import Ranked
-    from qmd.ranking.hybrid import Helpers, Ranking
-    from qmd.ranking.results import Form
     from qmd.storage.cursor import Cursor
 
 
@@ -332,13 +327,12 @@ async def query(
     """
     from anyio import to_thread
 
-    from qmd.ranking import hybrid
-    from qmd.ranking import query as queries
+    from qmd.operations import hybrid_search
     from qmd.ranking.expansion import fields_of
-    from qmd.ranking.results import Form
+    from qmd.ranking.hybrid import Recipe
     from qmd.ranking.search_log import begin
 
-    asked = _document(question, searches, intent)
+    asked = hybrid_search.asked_document(question, searches, intent)
     documents = selected(**among)
     documents = documents._replace(clauses=fields_of(asked))
     if fresh:
@@ -349,7 +343,7 @@ async def query(
 
         per_file, length = max(per_file, packing.PER_FILE), packing.WINDOW
     made = begin("query", asked.document, documents.collections, most)
-    options = hybrid.Recipe(
+    recipe = Recipe(
         fusion,
         meaning and mode != "fast",
         candidates,
@@ -361,152 +355,16 @@ async def query(
         rrf_k,
         index.keyword_share(),
     )
-
-    def begun() -> tuple[Filter | None, int, Helpers]:
-        helping = mode == "full" or (mode is None and index.models.help_at_once())
-        helpers = _helpers(
-            index,
-            meaning=options.meaning,
-            expand=(helping if expand is None else expand) and searches is None,
-            rerank=helping if rerank is None else rerank,
-        )
-        return *index.read(partial(_narrowed, index, documents)), helpers
-
-    narrowed, further, helpers = await to_thread.run_sync(begun)
-    if narrowed is None:
-        return Results([], NONE_INCLUDED)
-
-    steering = queries.content_words(asked.intent or "")
-
-    def told(ranking: Ranking) -> Mapping[str, str]:
-        return ranking.words or queries.content_words(" ".join(asked.texts))
-
-    def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
-        form = Form({**told(ranking), **steering}, length, full)
-        return _shown(
-            index,
-            made,
-            cursor,
-            ranking=ranking,
-            form=form,
-            among=narrowed,
-            limit=most,
-            further=further,
-        )
-
-    try:
-        ranking, results = await hybrid.ranking(
-            index.database,
-            asked,
-            helpers=helpers,
-            recipe=options,
-            among=narrowed,
-            limit=most + further,
-            show=shown,
-        )
-    except NotEmbedded:
-        if empty := await to_thread.run_sync(empty_index_notice, index):
-            return Results([], empty)
-        raise
-    empty = None if results else await to_thread.run_sync(empty_index_notice, index)
-    notices = [respelling_notice(ranking.respelled), *([empty] if empty else ranking.notices)]
-    kept = [
-        result if explain else result._replace(explain=None)
-        for result in results
-        if result.score >= min_score
-    ]
-    answer = Results(
-        kept,
-        "\n".join(filter(None, notices)) or None,
-        words=told(ranking),
-        steering=steering,
-        below=len(results) - len(kept),
-        nearly=max((each.score for each in results if each.score < min_score), default=0.0),
-        respelled=ranking.respelled,
+    helpers = partial(
+        hybrid_search.chosen_helpers,
+        index,
+        mode,
+        meaning=recipe.meaning,
+        expand=expand,
+        rerank=rerank,
+        typed=searches is not None,
     )
-    if max_tokens is not None:
-        packed = partial(packing.packed, made.query, answer, max_tokens)
-        answer.passages = await to_thread.run_sync(index.read, packed)
-    return answer
-
-
-def _narrowed(index: Index, among: Filter, cursor: Cursor) -> tuple[Filter | None, int]:
-    """Add the default collections, and count the documents to rank besides."""
-    return (
-        index.with_default_collections(cursor, among),
-        record_order.further(index, cursor, among),
-    )
-
-
-def _document(
-    question: str | None, typed: list[dict[str, str]] | None, intent: str | None
-) -> query_document.Question:
-    """Make the query document of a question, or of typed sub-queries.
-
-    Raises:
-        InvalidArgument: neither is given, or both.
-        QueryError: the question cannot be read.
-    """
-    from qmd.ranking import query_document
-
-    if (question is None) == (typed is None):
-        raise InvalidArgument(
-            "question", "and searches: give either one" + (", not both." if question else ".")
-        )
-    if question is not None:
-        document = query_document.parse(question)
-    else:
-        document = query_document.typed(
-            [
-                query_document.Search(each["type"], each["query"], number)  # type: ignore[arg-type]
-                for number, each in enumerate(typed or (), 1)
-            ]
-        )
-    return document._replace(intent=intent) if intent else document
-
-
-def _shown(
-    index: Index,
-    made: searches.LoggedSearch,
-    cursor: Cursor,
-    *,
-    ranking: Ranking,
-    form: Form,
-    among: Filter,
-    limit: int,
-    further: int,
-) -> list[Result]:
-    """Make results of ranked documents, without those that are gone since they were found.
-
-    Args:
-        further: documents that are ranked besides those that are shown.
-    """
-    from qmd.ranking.results import Match
-
-    matches = [Match(each.document_id, each.near, each.by_words) for each in ranking.documents]
-    shown = presented(index, cursor, form, matches, among)
-    results: dict[tuple[str, int], Result] = {}
-    for each, match in zip(ranking.documents, matches, strict=True):
-        if match in shown:
-            result = shown[match]._replace(
-                score=each.score, explain=each.explain, similar=each.similar
-            )
-            results.setdefault((result.file, result.line), result)  # no passage twice
-    found = list(results.values())[: limit + further]
-    if further:
-        found = record_order.behind_documents(found, limit)
-    note(index, cursor, made, found)
-    return found
-
-
-def _helpers(index: Index, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
-    """Collect the models that are at hand, none of them loaded yet."""
-    from qmd.ranking.hybrid import Helpers
-
-    return Helpers(
-        index.models.space if meaning else None,
-        index.models.vectors if meaning else None,
-        index.vector_indexes.get,
-        index.models.generator() if expand else None,
-        index.models.reranker() if rerank else None,
+    shape = hybrid_search.Shape(most, min_score, explain, full, length, max_tokens)
+    return await hybrid_search.hybrid_results(
+        index, asked, made, helpers=helpers, recipe=recipe, among=documents, shape=shape
     )

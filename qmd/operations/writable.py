@@ -41,7 +41,7 @@ def place_of(index: Index, name: str, collection: str | None) -> DocumentPlace:
     Raises:
         UsageError: the name is none, or nothing may be put into the collection.
     """
-    from qmd.settings.config import check_name
+    from qmd.settings.config_reader import check_name
     from qmd.text.composing import document_path
     from qmd.text.paths import SCHEME
 

@@ -1,20 +1,17 @@
-"""Resolution of a keyword query to term numbers and counted phrases."""
+"""Resolution of a keyword query to weighted terms and counted phrases."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.ranking.runs_of_pairs import share_of_pairs
-from qmd.text import tokenizer
-from qmd.text.hashes import accented_id, joined_id
-from qmd.text.stems import terms
-from qmd.types import Clause
+from qmd.ranking.word_terms import WordForm, WordTerms
+from qmd.text.hashes import accented_id
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Respell
@@ -25,13 +22,6 @@ PREFIX_WEIGHT = 0.3
 Measured: docs/relevance.md.
 """
 
-FORM = 0.3
-"""Weight of another form of a word, relative to the word: `email` finds `e-mail`, and `C++` finds
-`C`, below the form that was asked for."""
-
-STEM = 0.7
-"""Weight of the stem of a word in another language than English, relative to the word."""
-
 ACCENTED = 0.2
 """Factor of a word with accents: more, if it was typed with accents, or less, if without: the
 spelling that was asked for comes first."""
@@ -40,32 +30,13 @@ SYLLABLE = 0.2
 """What one syllable of Hangul counts next to a word: two together say what a text is about.
 Measured: docs/relevance.md."""
 
-LONGEST_SUFFIX = 4
-"""Letters that a stem lacks at most, nearly always."""
-
 COMMON = 20
 """Documents with a word from which on longer words no longer match it: `config` finds
 `configuration` where it is rare, and a common word is not lost among its compounds."""
 
 
-_MARK = re.compile(r"[^\w]")
-
 Containing = Callable[[Sequence[str]], Mapping[int, Tally]]
 """Counts the documents with each of some texts, by its number; none is empty."""
-
-
-class WordForm(NamedTuple):
-    """Another form of a word of a query.
-
-    Attributes:
-        words: as texts may have it.
-        share: weight, relative to the word.
-    """
-
-    term_id: int
-    asked: str
-    words: Sequence[str]
-    share: float = FORM
 
 
 def worth(total: float, documents: int) -> float:
@@ -89,15 +60,6 @@ def _wholes(query: Query) -> set[str]:
     """Return the words of a query that are made of several, such as `parse_json`."""
     made = {"".join(each.spare) for each in query.phrases if each.spare}
     return {word for word in query.words if word.replace("_", "") in made}
-
-
-def _leaves(tests: Iterable[object]) -> Iterator[Phrase | Prefix]:
-    """Yield the phrases and prefixes of tests."""
-    for test in tests:
-        if isinstance(test, Clause):
-            yield from _leaves(test.parts)
-        elif isinstance(test, Phrase | Prefix):
-            yield test
 
 
 class ResolvedQuery:
@@ -135,7 +97,6 @@ class ResolvedQuery:
         languages: Sequence[str] = (),
     ) -> None:
         self._postings = postings
-        self._languages = languages
         self._respell = respell
         self._total = total
         self.most = 0.0
@@ -145,7 +106,8 @@ class ResolvedQuery:
         self.words: dict[str, str] = {}
         self.respelled: dict[str, tuple[str, ...]] = {}
         self._standing_for: dict[str, list[int]] = {}
-        self._learn(query)
+        self._words = WordTerms(postings, query, languages)
+        self._term = self._words.ids
         self.terms: list[Term] = []
         self._used: set[int] = set()
         self._weigh([*query.words, *self._count_phrases(query)], query, _wholes(query))
@@ -153,68 +115,6 @@ class ResolvedQuery:
             self._count_texts(query.texts, containing(query.texts))
         self._count_prefixes(query.prefixes)
         self.can_answer = bool(self.terms) and all(self.required)
-
-    def _learn(self, query: Query) -> None:
-        """Find the terms of all words, and the longer words that start with them."""
-        phrases = (*query.phrases, *query.excluded)
-        words = dict.fromkeys(query.words)
-        words |= dict.fromkeys(query.prefixes)
-        for leaf in _leaves(query.tests):
-            if isinstance(leaf, Prefix):
-                words |= dict.fromkeys([leaf.begin])
-            else:
-                words |= dict.fromkeys(word for word, _ in leaf.elements)
-        for phrase in phrases:
-            words |= dict.fromkeys(word for word, _ in phrase.elements)
-            words |= dict.fromkeys(phrase.spare or ())
-        self._stems = {word: self._stems_of(word, query) for word in query.words}
-        forms = {other for _, other in query.forms}
-        forms |= {stem for stems in self._stems.values() for stem in stems}
-        forms |= {form for phrase in phrases for form in phrase.forms}
-        forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
-        forms -= words.keys()
-        known = self._postings.near([*words, *sorted(forms)])
-        self._term = {
-            asked: term_id
-            for asked, near in known.items()
-            for word, term_id in near
-            if word == asked
-        }
-        self._near = known
-        asked = [*words, *(form for form in forms if self._may_have_stem(form))]
-        unknown = [word for word in asked if word not in self._term]
-        stems = terms(unknown)
-        self._term.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
-
-    def _stems_of(self, word: str, query: Query) -> dict[str, str]:
-        """Return the stems of a word in the languages of documents, each with its language."""
-        if not self._languages or word in query.grams or not word.isalpha():
-            return {}
-        from qmd.text.stems import stem  # of no use where all is English
-
-        spelt = dict(query.accented).get(word, word)
-        found = {stem(spelt, code): code for code in self._languages}
-        return {stemmed: code for stemmed, code in found.items() if stemmed and stemmed != word}
-
-    def _inflected(self, stemmed: str, code: str) -> list[str]:
-        """Return words of the index that have a stem."""
-        from qmd.text.stems import stem
-
-        near = (word for word, _ in self._near.get(stemmed, ()))
-        return [word for word in near if word.isalpha() and stem(word, code) == stemmed]
-
-    def _may_have_stem(self, form: str) -> bool:
-        """Return whether the index can have the stem of a form that it does not have.
-
-        Most forms end here, before PyStemmer is loaded.
-        """
-        start = form[: max(3, len(form) - LONGEST_SUFFIX)]
-        return any(other.startswith(start) for other, _ in self._near[form])
-
-    def _same(self, asked: str) -> set[str]:
-        """Return the word and all words with its stem."""
-        term = self._term[asked]
-        return {asked, *(word for word, term_id in self._near[asked] if term_id == term)}
 
     def _note(self, asked: str, found: Iterable[str]) -> None:
         """Record the indexed words that match a word of the query."""
@@ -231,10 +131,10 @@ class ResolvedQuery:
         for word in words:
             term = self._term[word]
             weights[term] = weights.get(term, 0) + (SYLLABLE if _is_syllable(word) else 1)
-            self._note(word, self._same(word))
+            self._note(word, self._words.same(word))
         self._used.update(weights)
         forms = {
-            self._term[word]: self._forms_of(word, query)
+            self._term[word]: self._words.forms_of(word)
             for word in dict.fromkeys(words)
             if word not in query.grams
         }
@@ -270,37 +170,6 @@ class ResolvedQuery:
                 self.terms.append(Term(accented_id(term), share * most))
                 self.most += max(0.0, share * most)
 
-    def _forms_of(self, word: str, query: Query) -> list[WordForm]:
-        """Return other forms of a word: with a hyphen, without its marks."""
-        forms = [
-            WordForm(self._term[other], word, [other])
-            for of, other in query.forms
-            if of == word and other in self._term
-        ]
-        forms += [
-            WordForm(self._term[stemmed], word, self._inflected(stemmed, code), STEM)
-            for stemmed, code in self._stems.get(word, {}).items()
-            if stemmed in self._term
-        ]
-        if len(word) > 2 and not _MARK.search(word):
-            written = [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
-            forms.append(WordForm(joined_id(self._term[word]), word, written))
-        return forms
-
-    def _forms_of_name(self, phrase: Phrase) -> list[WordForm]:
-        """Return other forms of a name that the index may have."""
-        asked = phrase.elements[0][0]
-        forms = []
-        for each in phrase.forms:
-            whole = each.replace("-", "") if tokenizer.is_joined(each) else each
-            if whole in self._term:
-                forms.append(WordForm(self._term[whole], asked, [whole]))
-                if whole != each:
-                    forms.append(WordForm(joined_id(self._term[whole]), asked, [each]))
-            elif each in self._term:
-                forms.append(WordForm(self._term[each], asked, [each]))
-        return forms
-
     def _add_forms(
         self, forms: Iterable[WordForm], documents: Mapping[int, int], most: float
     ) -> float:
@@ -334,15 +203,11 @@ class ResolvedQuery:
 
     def _count_prefixes(self, prefixes: Sequence[str]) -> None:
         """Count the words with each beginning, together as one word."""
-        clauses = [self._beginning(begin) for begin in prefixes]
+        clauses = [self._words.beginning(begin) for begin in prefixes]
         for tally in self._postings.any_of(clauses).values():
             self.most += self._add_counted(tally, 1.0)
         for begin in prefixes:
-            self._note(begin, [w for w, _ in self._near[begin] if w.startswith(begin)])
-
-    def _beginning(self, begin: str) -> list[int]:
-        """Return the terms of words that begin so."""
-        return list({term: None for word, term in self._near[begin] if word.startswith(begin)})
+            self._note(begin, self._words.starting_with(begin))
 
     def documents_with(self, leaf: Phrase | Prefix) -> Sequence[int]:
         """Return the documents that have a phrase, a word or a beginning of words.
@@ -350,7 +215,7 @@ class ResolvedQuery:
         A word has its longer words with it where it is rare, and those that stand for it.
         """
         if isinstance(leaf, Prefix):
-            terms = self._beginning(leaf.begin)
+            terms = self._words.beginning(leaf.begin)
         elif len(leaf.elements) > 1:
             found = self._find([leaf]).get(0)
             return found.documents if found else ()
@@ -358,7 +223,7 @@ class ResolvedQuery:
             [(word, _)] = leaf.elements
             terms = [self._term[word]]
             if leaf.spare is not None and self._postings.documents(terms)[terms[0]] < COMMON:
-                terms += self._beginning(word)
+                terms += self._words.beginning(word)
             terms += self._standing_for.get(word, ())
         tally = self._postings.any_of([list(dict.fromkeys(terms))]).get(0)
         return tally.documents if tally else ()
@@ -395,11 +260,8 @@ class ResolvedQuery:
         for word in rare:
             longer = {
                 term_id: other
-                for other, term_id in sorted(self._near[word])
-                if other.startswith(word)
-                and term_id not in asked
-                and not _MARK.search(other, len(word))
-                and tokenizer.is_folded(other)
+                for term_id, other in self._words.longer(word).items()
+                if term_id not in asked
             }
             self._note(word, longer.values())
             clauses.append(list(longer))
@@ -433,7 +295,7 @@ class ResolvedQuery:
             if phrase.spare is None:
                 self.required.append(tally.documents if tally else ())
             most = self._add_counted(tally, 1.0) if tally is not None else 0.0
-            forms = self._forms_of_name(phrase)
+            forms = self._words.forms_of_name(phrase)
             others = 0.0
             if forms:
                 documents = self._postings.documents([form.term_id for form in forms])
@@ -444,7 +306,7 @@ class ResolvedQuery:
                     instead += [word for word in phrase.spare if word not in query.words]
                 continue
             for word, _ in phrase.elements:
-                self._note(word, self._same(word))
+                self._note(word, self._words.same(word))
         return instead
 
     def _find(self, phrases: Sequence[Phrase]) -> Mapping[int, Tally]:

@@ -13,8 +13,8 @@ from qmd import edit_lock, safe_open
 from qmd.errors import CollectionNotFound, ConfigError
 from qmd.settings import commented_yaml as commented
 from qmd.settings import config
-from qmd.settings.config import Settings
 from qmd.settings.environment import Place
+from qmd.settings.schema import Settings
 from qmd.text.lines import Lines
 from qmd.types import Collection, Context
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import edit_lock, safe_open
 from qmd.errors import CommandRefused, ConfigError
-from qmd.settings.config import Settings
 from qmd.settings.environment import Place
+from qmd.settings.schema import Settings
 from qmd.text import hashes
 from qmd.types import Collection
 from qmd.visible import hidden

@@ -12,7 +12,7 @@ from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageErr
 from qmd.quoting import command
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
-from qmd.text import globs, paths
+from qmd.text import paths
 from qmd.text.hashes import parse_docid
 from qmd.types import Collection, DocumentRow
 
@@ -163,6 +163,8 @@ def matching(
     """
     if "\0" in glob:  # and in no path
         return []
+    from qmd.text import globs  # most names are none
+
     below, glob = _begun(glob, folder)
     matches = globs.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))
     if below is None:
@@ -218,6 +220,8 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     if not os.path.isfile(place):  # noqa: PTH113  # nor an error: who may not look
         return None
     inside = list(_inside(cursor, place)) or list(_inside(cursor, paths.real(place)))
+    from qmd.text import globs
+
     for collection, path in inside:
         if globs.taking(collection.mask, collection.ignored, collection.converted)(path):
             if unread := _unread(cursor, f"{collection.name}/{path}"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qmd.settings import config
+from qmd.settings.schema import ENGINES, Engine
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -44,7 +45,7 @@ def opened(
 
 def chosen_engine(
     place: Place, engine: str | None, *, allow_partial: bool = False
-) -> config.Engine | None:
+) -> Engine | None:
     """Choose the engine; None: the index file.
 
     Raises:
@@ -63,15 +64,15 @@ def chosen_engine(
     return found._replace(allow_partial=True)
 
 
-def _chosen(place: Place, engine: str | None) -> config.Engine | None:
+def _chosen(place: Place, engine: str | None) -> Engine | None:
     if engine is None and not config.may_have_engine(place):
         return None
     from qmd.errors import UsageError
 
     name, _, source = (engine or "").partition(":")
-    if engine is not None and name not in config.ENGINES:
+    if engine is not None and name not in ENGINES:
         raise UsageError(
-            f"There is no engine '{name}'.\n\nValid: {', '.join(config.ENGINES)}; or with the "
+            f"There is no engine '{name}'.\n\nValid: {', '.join(ENGINES)}; or with the "
             "folder of the shards: --engine shards:DEST."
         )
     known = config.load(place).engines
@@ -85,7 +86,7 @@ def _chosen(place: Place, engine: str | None) -> config.Engine | None:
         return next(iter(known.values()), None)
     found = known.get(name)
     if source:
-        base = found or config.Engine(name, source)
+        base = found or Engine(name, source)
         return base._replace(source=source)
     if found is None:
         raise UsageError(

@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]*>|\{#[^}]*\}\s*$")
+_MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]*>")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-_ANCHOR = re.compile(r"\{#([^}\s]+)[^}]*\}\s*$")
+_ANCHOR = re.compile(r"\s*\{(?:#|/\*\s*#?)([^}\s*]+)(?:\s*\*/|[^}]*)\}\s*$")
+"""An anchor that a heading is given: {#name}, and in MDX {/*name*/}."""
+
 _NUMBERED = re.compile(r"(.+)-([0-9]{1,4})")
 
 BELOW = " > "
@@ -51,6 +53,11 @@ def path_at(headings: Sequence[SectionHeading], line: int) -> tuple[str, ...]:
     return tuple(each.text for each in way if at is None or each.level < at.level)
 
 
+def without_anchor(text: str) -> str:
+    """Return a heading without the anchor that it is given."""
+    return _ANCHOR.sub("", text)
+
+
 def slug(text: str) -> str:
     """Return the name that a link has for a heading. Source: GitHub; see sql/views/headings.sql."""
     anchor = _ANCHOR.search(text)
@@ -88,13 +95,18 @@ def section(headings: Sequence[SectionHeading], name: str) -> tuple[int, int | N
     return heading.line, None if end is None else end - heading.line
 
 
+def _names(text: str) -> tuple[str, str]:
+    """Return the slug of a heading, and that without an anchor of its own."""
+    return slug(text), slug(without_anchor(text))
+
+
 def _matching(headings: Sequence[SectionHeading], way: Sequence[str]) -> list[SectionHeading]:
     """List the headings with a name, and with the others of a way above them, in their order."""
     found = []
     for each in headings:
-        if not way[-1] or slug(each.text) != way[-1]:
+        if not way[-1] or way[-1] not in _names(each.text):
             continue
-        above = iter(map(slug, path_at(headings, each.line)))
-        if all(part in above for part in way[:-1]):
+        above = iter(map(_names, path_at(headings, each.line)))
+        if all(any(part in names for names in above) for part in way[:-1]):
             found.append(each)
     return found

@@ -16,9 +16,14 @@ with written as (
         line,
         kind::integer as level,
         text,
-        -- an anchor of its own, as {#name} or <a name="name">, is the slug
+        -- an anchor of its own, as {#name}, in MDX {/*name*/}, or <a name="name">, is the slug
         coalesce(
-            nullif(regexp_extract(text, '\{#([^}\s]+)[^}]*\}\s*$', 1), ''),
+            nullif(
+                regexp_extract(
+                    text, '\{(?:#|/\*\s*#?)([^}\s*]+)(?:\s*\*/|[^}]*)\}\s*$', 1
+                ),
+                ''
+            ),
             nullif(regexp_extract(text, '<a (?:name|id)="([^"]+)"', 1), ''),
             replace(
                 regexp_replace(

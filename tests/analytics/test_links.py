@@ -178,7 +178,8 @@ def test_headings_have_slugs_as_on_the_web(asked):
     asked.write(
         "a.md",
         "# A *bold* `code` & more\n\nSub\n---\n\n# 標題\n\n## Named {#own}\n"
-        "## \N{ROCKET} Go\n## Name [![Build](b.svg)](https://example.org) [now](a.md)\n",
+        "## \N{ROCKET} Go\n## Name [![Build](b.svg)](https://example.org) [now](a.md)\n"
+        "## Of MDX {/*mine*/}\n",
     )
     asked.update()
     found = asked.ask(
@@ -191,6 +192,7 @@ def test_headings_have_slugs_as_on_the_web(asked):
         (8, 2, "own"),
         (9, 2, "-go"),
         (10, 2, "name--now"),
+        (11, 2, "mine"),
     ]
     found = asked.ask("select slug from headings where file = 'notes/drinks/tea.md' order by line")
     assert found == [("tea",), ("how-to-brew-it",), ("how-to-brew-it-1",)]

@@ -32,8 +32,8 @@ from qmd.cluster.verify import verify
 from qmd.errors import QmdError
 from qmd.operations.index import Index
 from qmd.operations.search import search
-from qmd.settings.config import Engine
 from qmd.settings.environment import Machine, Place
+from qmd.settings.schema import Engine
 from qmd.types import Collection
 from tests.cluster import kills
 from tests.cluster.test_equal_answers import KEYWORDS

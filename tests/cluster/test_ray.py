@@ -15,8 +15,8 @@ import pytest
 
 from qmd.cluster.engines import opened
 from qmd.errors import UsageError
-from qmd.settings.config import Engine
 from qmd.settings.environment import Machine
+from qmd.settings.schema import Engine
 from tests.cluster import corpus
 from tests.library import Library
 

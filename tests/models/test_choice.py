@@ -11,8 +11,8 @@ from qmd.models import registry, selection
 from qmd.models.encoder import Encoder
 from qmd.models.registry import EMBEDDING_GEMMA, MINILM, QWEN3_RERANKER, Model
 from qmd.models.remote import RemoteEmbedder
-from qmd.settings.config import Settings
 from qmd.settings.environment import Machine
+from qmd.settings.schema import Settings
 
 
 @pytest.fixture

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.operations.cleanup import cleanup
-from qmd.operations.doctor import examine
-from qmd.operations.index import Index
 from qmd.operations.search import search
-from qmd.ranking import postings_file, postings_loader, postings_reader
-from qmd.ranking.postings_loader import part_path
-from qmd.storage.file_lock import errand
+from qmd.ranking import postings_file, postings_reader
 from tests.library import Library
+from tests.ranking.sidecars import ASKED, another, mapped, two_notes
 from tests.ranking.test_holder import (
     QUESTIONS,
     answer,
@@ -39,44 +30,10 @@ from tests.ranking.test_holder import (
     sidecar,
 )
 
-ASKED = ("tea", '"green tea"', "tea -water", "wate", "teaPot", "milk cup")
-
 
 @pytest.fixture
 def warm(library):
-    """A library of two notes, whose index stays attached."""
-    library.engine.close()
-    library.engine = engine_of(library)
-    library.write("tea.md", "# Green tea\n\nIn a teaPot, with water.")
-    library.write("cup.md", "A cup of milk, and of green tea.")
-    library.update()
-    yield library
-    library.engine.close()
-
-
-@contextmanager
-def another(library, *, stays=True):
-    """An engine as another process would have it."""
-    made = Index(library.engine.place, library.engine.models.machine, warm=True, stays=stays)
-    try:
-        yield made
-    finally:
-        made.close()
-
-
-def answers(engine):
-    return [answer(engine, text) for text in ASKED]
-
-
-def mapped(library):
-    """Whether a new process can use the sidecar; it answers as the tables do."""
-    with another(library) as engine, another(library) as other:
-        other.database.missed = None
-        engine.holder._price = 1000  # searches: no new one is made by the way
-        expected = answers(other)
-        assert held(other) is None
-        assert answers(engine) == expected
-        return held(engine) is not None
+    yield from two_notes(library)
 
 
 # -- any history ------------------------------------------------------------------------
@@ -321,257 +278,3 @@ def test_what_is_no_file_is_left_alone(warm, tmp_path, kind):
     hold(warm.engine)
     if kind == "link":
         assert elsewhere.read_text() == "theirs"
-
-
-# -- killed, raced, without room ------------------------------------------------------------
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from qmd.operations.index import Index
-from qmd.ranking import postings_file, postings_reader
-from qmd.settings.environment import Machine, Place
-
-folder, name, nth = sys.argv[1:]
-home = Path(folder)
-place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
-owner, _, name = name.rpartition(".")
-owner = {"os": os, "Packer": postings_file.Packer, "Path": Path}[owner]
-real, calls = getattr(owner, name), 0
-
-def deadly(*arguments, **options):
-    global calls
-    calls += 1
-    if calls == int(nth):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*arguments, **options)
-
-engine = Index(place, Machine(hub=home / "hub"), warm=True, stays=True)
-engine.read(lambda cursor: None)
-setattr(owner, name, deadly)
-engine.holder.prepare()
-engine.holder.settle()
-print("lived")
-"""
-
-
-@pytest.mark.parametrize("before", [False, True])
-@pytest.mark.parametrize(
-    ("name", "nth"),
-    [
-        ("Packer.add", 1),
-        ("Packer.add", 7),
-        ("Packer._write", 60),
-        ("Packer.finish", 1),
-        ("os.fsync", 1),
-        ("Path.replace", 1),
-    ],
-)
-def test_a_process_killed_while_it_makes_a_sidecar_is_in_nobodys_way(warm, name, nth, before):
-    if before:
-        hold(warm.engine)
-    old = sidecar(warm).read_bytes() if before else None
-    if before:  # so that it fits no more
-        warm.engine.database.write(
-            lambda cursor: cursor.connection.execute("update documents set title = 'Black tea'")
-        )
-    warm.engine.database.close()
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(warm.folder), name, str(nth)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr + done.stdout
-    assert part_path(warm.engine.place.database).exists()
-    assert (sidecar(warm).read_bytes() if sidecar(warm).exists() else None) == old
-    assert not mapped(warm)
-    assert hold(warm.engine) is not None
-    assert not part_path(warm.engine.place.database).exists()
-    assert mapped(warm)
-
-
-def test_readers_and_a_writer_and_makers_of_sidecars_race(warm):
-    """Answers are those of some state that the writer made, whoever is at the sidecar."""
-    ends, wrong = threading.Event(), []
-
-    def reads():
-        with another(warm) as engine:
-            while not ends.is_set():
-                found = {each.file for each in search(engine, "counted", limit=50)}
-                numbers = sorted(int(each[len("notes/n") : -len(".md")]) for each in found)
-                if numbers != list(range(len(numbers))):
-                    wrong.append(numbers)
-                engine.holder.prepare()
-
-    def spoils():
-        path = sidecar(warm)
-        while not ends.is_set():
-            for data in (b"", b"noise" * 100):
-                other = path.with_name("other")
-                other.write_bytes(data)
-                other.replace(path)
-            path.unlink(missing_ok=True)
-            ends.wait(0.01)
-
-    threads = [threading.Thread(target=work) for work in (reads, reads, reads, spoils)]
-    for each in threads:
-        each.start()
-    try:
-        for number in range(12):
-            warm.write(f"n{number}.md", f"counted as {number}")
-            warm.update()
-    finally:
-        ends.set()
-        for each in threads:
-            each.join()
-    assert wrong == []
-    hold(warm.engine)
-    assert mapped(warm)
-    assert len(search(warm.engine, "counted", limit=50)) == 12
-
-
-def test_two_processes_make_one_sidecar(warm):
-    with errand(warm.engine.place.database, postings_loader.LOCK):
-        assert hold(warm.engine) is None
-        assert not sidecar(warm).exists()
-    assert hold(warm.engine) is not None
-
-
-def test_a_new_sidecar_leaves_the_old_one_to_those_who_have_it_mapped(warm):
-    hold(warm.engine)
-    before = answers(warm.engine)
-    segment = held(warm.engine).segments[0]
-    words = segment.lexicon.near("tea", None)
-    sidecar(warm).unlink()
-    with another(warm) as engine:
-        assert hold(engine) is not None
-    assert segment.lexicon.near("tea", None) == words
-    assert answers(warm.engine) == before
-
-
-def test_a_full_disk_leaves_what_was_there_and_searches_answer(warm, monkeypatch):
-    def full(_self, _data):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    warm.engine.holder._price = 1000  # searches: no sidecar is made by the way
-    expected = answers(warm.engine)
-    warm.engine.database.close()
-    with monkeypatch.context() as patched:
-        patched.setattr(postings_file.Packer, "_write", full)
-        assert hold(warm.engine) is None
-        assert answers(warm.engine) == expected
-    assert not sidecar(warm).exists()
-    assert not part_path(warm.engine.place.database).exists()
-
-
-def test_doctor_tells_of_a_folder_where_no_sidecar_can_be_saved(warm, monkeypatch):
-    assert "mapped postings" not in {each.check for each in examine(warm.engine)}
-    monkeypatch.setattr("qmd.ranking.postings_sidecar.LARGE", 1)
-    assert told(warm) == ("ok", "not made yet: the next server or update makes them", None)
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "access", lambda path, _: path != warm.folder)
-        status, detail, mend = told(warm)
-    assert (status, mend) == ("warning", "Check the permissions.")
-    assert detail.endswith("reads them from the tables: the folder cannot be changed")
-    with monkeypatch.context() as patched:
-        patched.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 7}))
-        status, detail, mend = told(warm)
-    assert (status, mend) == ("warning", "Make room.")
-    assert detail.endswith("7 B are free")
-
-
-def told(library):
-    [found] = [each for each in examine(library.engine) if each.check == "mapped postings"]
-    return found.status, found.detail, found.mend
-
-
-def test_doctor_tells_what_a_sidecar_is_worth(warm, monkeypatch):
-    hold(warm.engine)
-    status, detail, mend = told(warm)
-    assert (status, mend) == ("ok", None)
-    assert detail.endswith(" KB")
-    warm.write("late.md", "milk tea")
-    warm.update()
-    assert told(warm)[1].endswith("; 1 document came later")
-    monkeypatch.setattr("qmd.ranking.postings_sidecar.LARGE", 1)
-    warm.engine.database.write(
-        lambda cursor: cursor.connection.execute("update documents set title = 'Black tea'")
-    )
-    assert told(warm)[1] == "of an earlier state: the next server or update makes them"
-    sidecar(warm).write_bytes(b"noise")
-    assert told(warm) == (
-        "warning",
-        "index.duckdb.postings is damaged, or of another program, and not used",
-        "Run 'qmd cleanup'.",
-    )
-
-
-# -- made by updates, removed by cleanup -------------------------------------------------------
-
-
-def test_an_update_makes_the_sidecar_of_a_large_index(library, monkeypatch):
-    library.write("tea.md", "green tea")
-    library.update()
-    assert not sidecar(library).exists()
-    monkeypatch.setattr(postings_loader, "LARGE", 2)
-    library.write("cup.md", "a cup")
-    library.update()
-    assert sidecar(library).exists()
-    assert mapped(library)
-    saved = sidecar(library).stat().st_ino
-    library.write("late.md", "milk tea")
-    library.update()
-    assert sidecar(library).stat().st_ino == saved  # it lacks little
-
-
-def test_an_update_that_cannot_save_a_sidecar_succeeds(library, monkeypatch):
-    monkeypatch.setattr(postings_loader, "LARGE", 2)
-    sidecar(library).mkdir()
-    library.write("tea.md", "green tea")
-    assert library.update().new == 1
-    assert library.found("green") == ["tea.md"]
-
-
-def test_cleanup_removes_a_sidecar(warm):
-    hold(warm.engine)
-    part_path(warm.engine.place.database).write_bytes(b"of one that was killed")
-    size = sidecar(warm).stat().st_size + len(b"of one that was killed")
-    assert cleanup(warm.engine, dry_run=True).postings == size
-    assert sidecar(warm).exists()
-    assert cleanup(warm.engine).postings == size
-    assert not sidecar(warm).exists()
-    assert not part_path(warm.engine.place.database).exists()
-    assert cleanup(warm.engine).postings == 0
-
-
-def test_a_cleanup_leaves_a_sidecar_that_is_being_made(warm):
-    hold(warm.engine)
-    with errand(warm.engine.place.database, postings_loader.LOCK):
-        assert cleanup(warm.engine).postings == 0
-    assert sidecar(warm).exists()
-
-
-def test_a_sidecar_is_for_the_user_alone(warm):
-    hold(warm.engine)
-    assert sidecar(warm).stat().st_mode & 0o777 == 0o600
-
-
-def test_pages_of_the_sidecar_are_released_after_some_searches_and_read_again(warm, monkeypatch):
-    monkeypatch.setattr(postings_loader, "MUCH", 1)
-    monkeypatch.setattr("qmd.storage.thread_lock.SHED_READS", 3)
-    hold(warm.engine)
-    warm.engine.database.close()
-    expected = answers(warm.engine)
-    released = []
-    memory = warm.engine.database.read(lambda cursor: cursor.memory)
-    real = memory.shed
-    assert real is not None
-    memory.shed = lambda: released.append(real())
-    for number in range(9):
-        search(warm.engine, f"tea {number}")
-    assert len(released) >= 2
-    warm.engine.database.close()
-    assert answers(warm.engine) == expected

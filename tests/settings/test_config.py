@@ -11,9 +11,11 @@ import pytest
 
 from qmd.errors import ConfigError, IndexOutOfReach, UsageError
 from qmd.settings.commented_yaml import parse_commented
-from qmd.settings.config import Settings, check_name, digest, load, understood
+from qmd.settings.config import digest, load, understood
+from qmd.settings.config_reader import check_name
 from qmd.settings.edit import edit, entry
 from qmd.settings.environment import at, check_reach, locate
+from qmd.settings.schema import Settings
 from qmd.types import Collection
 
 NOTES = "collections:\n  notes:\n    path: /notes\n"

@@ -9,8 +9,8 @@ import pytest
 
 from qmd import edit_lock
 from qmd.errors import ConfigError
-from qmd.settings.config import Settings
 from qmd.settings.environment import locate
+from qmd.settings.schema import Settings
 from qmd.settings.trust import approvals, approve, is_outside, is_trusted, needs_approval, revoke
 from qmd.types import Collection
 from tests import strays

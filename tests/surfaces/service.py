@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import anyio
 import httpx
 
-from qmd.settings.config import Settings
+from qmd.settings.schema import Settings
 from qmd.surfaces.http.app import Options, Server, serve
 from qmd.surfaces.http.listener import listen
 from qmd.surfaces.tools.dispatch import Toolbox

@@ -14,6 +14,7 @@ HEADINGS = [
     SectionHeading(11, 3, "Notes"),
     SectionHeading(15, 1, "[Ünï](x.md) code_word"),
     SectionHeading(20, 2, "Own {#mine}"),
+    SectionHeading(24, 2, "In `MDX` {/*its-own*/}"),
 ]
 
 
@@ -30,7 +31,10 @@ HEADINGS = [
         ("Brewing > Notes", (11, 4)),
         ("Green tea > Notes", (5, 4)),
         ("ünï-code_word", (15, None)),
-        ("mine", (20, None)),
+        ("mine", (20, 4)),
+        ("Own", (20, 4)),
+        ("its-own", (24, None)),
+        ("In MDX", (24, None)),
         ("Pots", None),
         ("Pots > Notes", None),
         ("notes-2", None),
@@ -44,3 +48,4 @@ def test_a_section_goes_to_the_next_heading_of_its_level(name, lines):
 
 def test_a_slug_is_what_links_have():
     assert slug("What's *new* in `qmd`?") == "whats-new-in-qmd"
+    assert slug("Set up {#Start .wide}") == slug("Set up {/* #start */}") == "start"

@@ -30,7 +30,7 @@ def open(
     from urllib.parse import urlencode
 
     from qmd.surfaces.cli import server_process
-    from qmd.surfaces.cli.server_options import Access, ToolNames, settings_of, token_of, tools_of
+    from qmd.surfaces.cli.server_options import Access, settings_of, token_of, tools_of
     from qmd.surfaces.http import daemon
 
     here = state(context)
@@ -44,7 +44,7 @@ def open(
             settings.origins,
             token_of(None, None, settings),
         )
-        tools = tools_of(ToolNames.PLAIN, read_only=False, allow_write=False)
+        tools = tools_of()
         found = server_process.started(here, tools, access)
         notice("A server runs in the background now. 'qmd mcp stop' ends it.")
     words = " ".join(query or ())

@@ -9,7 +9,8 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.settings import environment
-from qmd.settings.config import NEW_MASK, check_name
+from qmd.settings.config_reader import check_name
+from qmd.settings.schema import NEW_MASK
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, State, examples, here, notice, say, state
 from qmd.surfaces.cli.framework import Whole

@@ -72,6 +72,14 @@ ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer no tool that 
 AllowWrite = Annotated[
     bool, typer.Option("--allow-write", help="Also offer tools that update, embed and write.")
 ]
+Confirm = Annotated[
+    bool,
+    typer.Option("--confirm", help="Have the client ask before documents are written."),
+]
+Compact = Annotated[
+    bool,
+    typer.Option("--compact", help="Answer in text alone, for models that are shown data as well."),
+]
 
 
 @app.callback()
@@ -103,6 +111,8 @@ def mcp(
     tool_names: Listed = ToolNames.PLAIN,
     read_only: ReadOnly = False,
     allow_write: AllowWrite = False,
+    compact: Compact = False,
+    confirm: Confirm = False,
     print_config: Annotated[
         Client | None,
         typer.Option("--print-config", help="Print the settings for a client, and serve nothing."),
@@ -129,7 +139,13 @@ def mcp(
     if context.invoked_subcommand is not None:
         return
     here = state(context)
-    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write)
+    tools = tools_of(
+        tool_names,
+        read_only=read_only,
+        allow_write=allow_write,
+        compact=compact,
+        confirm=confirm,
+    )
     if not http:
         refuse(
             {
@@ -191,10 +207,18 @@ def server(
     tool_names: Listed = ToolNames.PLAIN,
     read_only: ReadOnly = False,
     allow_write: AllowWrite = False,
+    compact: Compact = False,
+    confirm: Confirm = False,
 ) -> None:
     """Serve the index to agents, like 'qmd mcp'."""
     here = state(context)
-    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write)
+    tools = tools_of(
+        tool_names,
+        read_only=read_only,
+        allow_write=allow_write,
+        compact=compact,
+        confirm=confirm,
+    )
     settings = settings_of(here)
     access = None
     if transport is Transport.MCP:
@@ -309,7 +333,9 @@ def _write_bundle(here: State, path: Path, tools: Tools) -> None:
         _server_words(here, tools),
         environ=environment.carried(here.environ),
         folder=here.place.project,
-        tools=offered_tools(read_only=tools.read_only, allow_write=tools.allow_write),
+        tools=offered_tools(
+            read_only=tools.read_only, allow_write=tools.allow_write, compact=tools.compact
+        ),
         name=name,
     )
     bundle.write_bundle(file, described)

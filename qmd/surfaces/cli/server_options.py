@@ -28,13 +28,17 @@ class Tools(NamedTuple):
     names: ToolNames
     read_only: bool
     allow_write: bool
+    compact: bool
+    confirm: bool
 
     @property
     def arguments(self) -> list[str]:
         """The same on a command line."""
         words = ["--tool-names", self.names.value] if self.names is not ToolNames.PLAIN else []
         words += ["--read-only"] if self.read_only else []
-        return words + (["--allow-write"] if self.allow_write else [])
+        words += ["--allow-write"] if self.allow_write else []
+        words += ["--compact"] if self.compact else []
+        return words + (["--confirm"] if self.confirm else [])
 
 
 class Access(NamedTuple):
@@ -61,7 +65,14 @@ def settings_of(here: State) -> Serving:
     return environment.serving(here.environ)
 
 
-def tools_of(names: ToolNames, *, read_only: bool, allow_write: bool) -> Tools:
+def tools_of(
+    names: ToolNames = ToolNames.PLAIN,
+    *,
+    read_only: bool = False,
+    allow_write: bool = False,
+    compact: bool = False,
+    confirm: bool = False,
+) -> Tools:
     """Choose the tools by the options.
 
     Raises:
@@ -69,7 +80,9 @@ def tools_of(names: ToolNames, *, read_only: bool, allow_write: bool) -> Tools:
     """
     if read_only and allow_write:
         raise UsageError("--read-only and --allow-write contradict each other.")
-    return Tools(names, read_only, allow_write)
+    if confirm and not allow_write:
+        raise UsageError("--confirm is about tools that write: add --allow-write.")
+    return Tools(names, read_only, allow_write, compact, confirm)
 
 
 def refuse(options: Mapping[str, object], remedy: str) -> None:

@@ -129,7 +129,13 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
         stays=True,
         patience=PATIENCE,
     )
-    toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)
+    toolbox = Toolbox(
+        engine,
+        read_only=tools.read_only,
+        allow_write=tools.allow_write,
+        compact=tools.compact,
+        confirm=tools.confirm,
+    )
     try:
         # Commands without --engine are for the index file.
         is_file = engine.place.database == here.place.database

@@ -20,11 +20,12 @@ from qmd.operations.resources import (
     resource_page,
 )
 from qmd.surfaces.mcp import guide
+from qmd.surfaces.mcp.confirmation import DECLINED, Consent, ask_for_consent
 from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.build_reply import UnknownTool, code_of
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.paging import NO_CURSOR
-from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource
+from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource, refusal
 from qmd.surfaces.tools.reply_text import LONGEST_TITLE, moment
 from qmd.surfaces.tools.schemas.listing import listed
 from qmd.surfaces.tools.schemas.tool import Tool
@@ -148,16 +149,27 @@ class _Served:
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Call a tool; its errors, too, are results that a model can read."""
         try:
-            reply = await self._toolbox.call(
-                params.name, params.arguments or {}, progress=context.session.report_progress
-            )
+            tool = self._toolbox.tool(params.name)
         except UnknownTool as error:
             known = UnknownTool(error.name, list(self.called))
             raise MCPError(types.INVALID_PARAMS, str(known)) from error
-        return _result(reply, self._toolbox.tool(params.name))
+        consent: Consent = "impossible"
+        if self._toolbox.needs_consent(tool):
+            consent = await ask_for_consent(context, params, tool)
+        if isinstance(consent, types.InputRequiredResult):
+            return consent
+        if consent == "declined":
+            return _result(refusal(Code.NO_CONSENT, DECLINED), tool)
+        reply = await self._toolbox.call(
+            params.name,
+            params.arguments or {},
+            progress=context.session.report_progress,
+            has_consent=consent == "given",
+        )
+        return _result(reply, tool)
 
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None

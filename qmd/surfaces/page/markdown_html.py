@@ -18,6 +18,7 @@ from markdown_it.token import Token
 
 from qmd.surfaces.page.address import document_url, link_url, picture_url
 from qmd.surfaces.page.marks import IsMatch, displayed, marked_pieces
+from qmd.text.headings import slug, without_anchor
 
 if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
@@ -44,6 +45,9 @@ _WIKI = re.compile(r"(!?)\[\[([^\[\]\n]{1,400})\]\]")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|svg)$", re.I)
 _OUTSIDE = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.I)
 _WITHOUT_LABEL = re.compile(r"<img(?![^>]* alt=)")
+_AS_WRITTEN = "as_written"
+"""Key in the `meta` of a heading's token."""
+
 _OUR_ID = re.compile(r"L[0-9]+|hit|h-.*")
 _OUR_CLASSES = ("hit", "outside")
 _DIRECTED = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "th", "blockquote", "dd", "dt")
@@ -173,11 +177,6 @@ def _bare(target: str) -> str:
     return target.removeprefix("[[").removesuffix("]]").partition("#")[0].partition("?")[0]
 
 
-def slug(text: str) -> str:
-    """Return the name of a heading in links, as GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
-
-
 def _number(tokens: Sequence[Token], before: int, hit: int | None) -> None:
     """Give each block the id of its first line; that of the hit is `hit`."""
     seen: set[int] = set()
@@ -205,7 +204,7 @@ def _headings(tokens: Sequence[Token]) -> list[OutlineEntry]:
         text = "".join(
             each.content for each in inline.children or () if each.type in ("text", "code_inline")
         )
-        name = slug(text)
+        name = slug(token.meta[_AS_WRITTEN])
         again = seen.get(name, 0)
         seen[name] = again + 1
         name = f"h-{name}-{again}" if again else f"h-{name}"
@@ -213,6 +212,14 @@ def _headings(tokens: Sequence[Token]) -> list[OutlineEntry]:
             token.attrSet("id", name)
         found.append(OutlineEntry(int(token.tag[1]), text, str(token.attrGet("id"))))
     return found
+
+
+def _take_anchors(state: StateCore) -> None:
+    """Take the anchors that headings are given out of what is shown."""
+    for token, inline in itertools.pairwise(state.tokens):
+        if token.type == "heading_open":
+            token.meta = {_AS_WRITTEN: inline.content}
+            inline.content = without_anchor(inline.content)
 
 
 def _wiki(state: StateInline, silent: bool) -> bool:
@@ -284,6 +291,7 @@ def _made() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     made.inline.ruler.before("link", "wiki", _wiki)
     made.inline.ruler.before("image", "wiki_picture", _wiki)
+    made.core.ruler.before("inline", "anchors", _take_anchors)
     made.core.ruler.push("finish", _finish)
     made.add_render_rule("image", _image)
     return made

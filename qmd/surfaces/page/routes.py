@@ -177,7 +177,7 @@ async def _around(toolbox: Toolbox, request: Request) -> Response:
 async def _go(toolbox: Toolbox, request: Request) -> Response:
     """Lead on to the document that a link names, or to a search for its name."""
     from qmd.operations import reading
-    from qmd.surfaces.page.markdown_html import slug
+    from qmd.text.headings import slug
 
     origin, target = (request.query_params.get(name, "")[:2000] for name in ("from", "to"))
     bare, _, anchor = target.removeprefix("[[").removesuffix("]]").partition("#")

@@ -30,7 +30,7 @@ from qmd.operations import left_out
 from qmd.operations.document_changes import in_words
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
-from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
+from qmd.surfaces.tools.schemas.experiences import OF_RECORDS
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.text.headings import SectionHeading
@@ -204,7 +204,7 @@ def failed(error: QmdError) -> Reply:
 
 def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
     """Report that a tool took too long, or the process that held the index."""
-    if tool in (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE):
+    if tool.name in OF_RECORDS:
         from qmd.operations import experiences
 
         return outcome(experiences.failed(busy) if busy else experiences.timed_out(seconds))

@@ -26,7 +26,11 @@ from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
 from qmd.surfaces.tools.progress import Progress, heartbeat
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.run_operation import OperationRunner, ToolCall
-from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
+from qmd.surfaces.tools.schemas.experiences import (
+    OF_RECORDS,
+    QUERY_EXPERIENCES,
+    SUBMIT_EXPERIENCE,
+)
 from qmd.surfaces.tools.schemas.tool import Tool
 
 if TYPE_CHECKING:
@@ -37,6 +41,13 @@ log = logging.getLogger("qmd.tools")
 
 SOON, LATER = 10.0, 60.0
 """Seconds that a call may take: one that reads, and one that asks models."""
+
+OF_INDEX = ("update", "embed")
+"""Names of the tools that write the index, and no document."""
+
+CANNOT_ASK = (
+    "This server asks the user before each write (--confirm), and the client has no way to ask."
+)
 
 FRESH = "fresh"
 """Argument of searches that updates the index first."""
@@ -74,20 +85,17 @@ def without_fresh(tool: Tool) -> Tool:
     return tool._replace(input={**tool.input, "properties": left})
 
 
-OF_RECORDS = (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE)
-"""Tools that are there unless index.yml switches experience records off."""
-
-
 def offered_tools(
-    *, read_only: bool, allow_write: bool, with_records: bool = True
+    *, read_only: bool, allow_write: bool, compact: bool = False, with_records: bool = True
 ) -> tuple[Tool, ...]:
     """Choose the tools that a server with some options offers; see `Toolbox`."""
+    declared = [tool._replace(output=None) for tool in schemas.TOOLS] if compact else schemas.TOOLS
     return tuple(
         tool if allow_write else without_fresh(tool)
-        for tool in schemas.TOOLS
+        for tool in declared
         if not (tool.writes and read_only)
         and (allow_write or not tool.optional)
-        and (with_records or tool not in OF_RECORDS)
+        and (with_records or tool.name not in OF_RECORDS)
     )
 
 
@@ -99,14 +107,26 @@ class Toolbox:
     Args:
         read_only: offer nothing that writes.
         allow_write: offer also what updates and embeds the index.
+        compact: declare no data of answers, so that the protocol sends their text alone.
+        confirm: write no document without the consent of the user.
     """
 
     def __init__(
-        self, engine: Index, *, read_only: bool = False, allow_write: bool = False
+        self,
+        engine: Index,
+        *,
+        read_only: bool = False,
+        allow_write: bool = False,
+        compact: bool = False,
+        confirm: bool = False,
     ) -> None:
         self.engine = engine
+        self._confirm = confirm
         self.tools = offered_tools(
-            read_only=read_only, allow_write=allow_write, with_records=records_wanted(engine)
+            read_only=read_only,
+            allow_write=allow_write,
+            compact=compact,
+            with_records=records_wanted(engine),
         )
         self._by_name = {tool.name: tool for tool in self.tools}
         self._runner = OperationRunner(engine)
@@ -133,15 +153,29 @@ class Toolbox:
             raise UnknownTool(name, list(self._by_name))
         return tool
 
+    def needs_consent(self, tool: Tool) -> bool:
+        """Check whether the user is to be asked before a tool is called."""
+        return self._confirm and tool.optional and tool.name not in OF_INDEX
+
     async def call(
-        self, name: str, arguments: Mapping[str, Any], *, progress: Progress | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        progress: Progress | None = None,
+        has_consent: bool = False,
     ) -> Reply:
         """Call a tool; errors become replies, too.
+
+        Args:
+            has_consent: the user was asked, if that is needed.
 
         Raises:
             UnknownTool: there is none of this name.
         """
         tool = self.tool(name)
+        if self.needs_consent(tool) and not has_consent:
+            return refusal(Code.NO_CONSENT, CANNOT_ASK)
         # What is wrong is told of the tool under the name that the caller has for it.
         asked = ToolCall(tool._replace(name=name), arguments, progress)
         work = partial(self._answers[tool.name], self._runner, asked)

@@ -21,6 +21,7 @@ class Code(StrEnum):
     NOT_FOUND = "NOT_FOUND"
     AMBIGUOUS_PATH = "AMBIGUOUS_PATH"
     CONFLICT = "CONFLICT"
+    NO_CONSENT = "NO_CONSENT"
     TIMEOUT = "TIMEOUT"
     DATABASE_BUSY = "DATABASE_BUSY"
     DATABASE_UNUSABLE = "DATABASE_UNUSABLE"
@@ -41,6 +42,7 @@ _STATUS = {
     Code.NOT_FOUND: 404,
     Code.AMBIGUOUS_PATH: 400,
     Code.CONFLICT: 409,
+    Code.NO_CONSENT: 403,
     Code.TIMEOUT: 504,
     Code.DATABASE_BUSY: 503,
     # Neither goes away if the same is asked again, which 503 says.

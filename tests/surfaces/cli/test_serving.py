@@ -98,6 +98,7 @@ def url_of(started):
         (["--http", "--allow-origin", "x"], "'x' is not the origin of a web page."),
         (["--http", "--allow-host", "http://x"], "'http://x' is not the name of a host."),
         (["--read-only", "--allow-write"], "contradict each other"),
+        (["--confirm"], "--confirm is about tools that write: add --allow-write."),
         (["--tool-names", "short"], "'short' is not one of"),
         (["--print-config", "emacs"], "'emacs' is not one of"),
         (["status", "--daemon"], "No such option"),
@@ -145,15 +146,15 @@ def settings(client, text):
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_client_is_told_how_to_start_the_server(qmd, tmp_path, monkeypatch, client):
     monkeypatch.setenv("QMD_EMBED_MODEL", "small")
-    words = ("--print-config", client, "--tool-names", "both", "--read-only")
+    words = ("--print-config", client, "--tool-names", "both", "--read-only", "--compact")
     code, out, err = qmd("--index", "work", "mcp", *words)
     assert code == 0
     assert err.startswith("This belongs into ")
     found, _ = settings(client, out)
     assert Path(found["command"]).is_absolute()
     assert shutil.which(found["command"])
-    assert found["args"][-6:] == [
-        "--index", "work", "mcp", "--tool-names", "both", "--read-only",
+    assert found["args"][-7:] == [
+        "--index", "work", "mcp", "--tool-names", "both", "--read-only", "--compact",
     ]  # fmt: skip
     assert found["env"]["INDEX_PATH"] == str(tmp_path / "index.duckdb")
     assert found["env"]["QMD_EMBED_MODEL"] == "small"

@@ -94,6 +94,7 @@ test('both agree on the version, and the server says who it is', LIMIT, async ()
   assert.equal(session.client.getServerVersion().name, 'qmd');
   assert.match(session.client.getInstructions(), /^qmd searches the user's own notes/);
   assert.deepEqual(Object.keys(session.client.getServerCapabilities()).sort(), [
+    'completions',
     'prompts',
     'resources',
     'tools',
@@ -130,11 +131,13 @@ test('search finds words, and says the same in words and for programs', LIMIT, a
     context: 'Notes of a tea house',
     snippet: '1: # Green tea\n2: \n3: Brew green tea at 80 degrees.\n4: Never boil it.',
     line: 1,
+    size: 58,
   });
   assert.match(found.docid, /^#[0-9a-f]{6}$/);
   assert.deepEqual(texts(result), [
     `Found 1 result for "green tea":\n\n${found.docid} ${Math.round(found.score * 100)}% ` +
       'notes/tea.md - Green tea',
+    `More: cursor=${result.structuredContent.nextCursor}`,
     'Best lines:\n\nnotes/tea.md:1: # Green tea',
   ]);
 });
@@ -155,8 +158,8 @@ test('all that is wrong with arguments is told at once', LIMIT, async () => {
   assert.deepEqual(await refused('search', { quary: 'tea', limit: 0, collections: [1] }), [
     'INVALID_PARAMS',
     'Unknown parameter "quary" for tool "search". Did you mean "query"? ' +
-      'Valid parameters: query, limit, minScore, exact, allCopies, fresh, collection, ' +
-      'collections, since, before, filter, path.\n' +
+      'Valid parameters: query, limit, minScore, exact, allCopies, maxTokens, fresh, ' +
+      'collection, collections, since, before, filter, path, cursor.\n' +
       'Missing required parameter "query" for tool "search".\n' +
       '"limit" must be at least 1, not 0.\n' +
       '"collections[0]" must be a string, not 1.',
@@ -260,8 +263,23 @@ test('multi_get with a pattern that nothing matches is refused', LIMIT, async ()
 
 // -- resources and prompts ----------------------------------------------------------------
 
-test('any document is a resource, though none is listed', LIMIT, async () => {
-  assert.deepEqual((await session.client.listResources()).resources, []);
+test('documents are listed as resources', LIMIT, async () => {
+  const { resources, nextCursor } = await session.client.listResources();
+  assert.equal(nextCursor, undefined);
+  assert.equal(resources.length, 6);
+  const tea = resources.find(({ name }) => name === 'notes/日本/お茶.md');
+  assert.match(tea.annotations.lastModified, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  assert.deepEqual(tea, {
+    uri: 'qmd://notes/%E6%97%A5%E6%9C%AC/%E3%81%8A%E8%8C%B6.md',
+    name: 'notes/日本/お茶.md',
+    title: 'お茶',
+    mimeType: 'text/markdown',
+    size: 44,
+    annotations: tea.annotations,
+  });
+});
+
+test('any document is a resource by its path', LIMIT, async () => {
   const { resourceTemplates } = await session.client.listResourceTemplates();
   assert.deepEqual(
     resourceTemplates.map(({ uriTemplate, title, mimeType }) => [uriTemplate, title, mimeType]),

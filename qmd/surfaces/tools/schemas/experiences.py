@@ -78,3 +78,6 @@ SUBMIT_EXPERIENCE = tool_of(
         )
     ),
 )
+
+OF_RECORDS = (QUERY_EXPERIENCES.name, SUBMIT_EXPERIENCE.name)
+"""Names of the tools that are there unless index.yml switches experience records off."""

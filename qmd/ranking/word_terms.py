@@ -1,0 +1,174 @@
+"""Terms of the words of a query in an index: the words, their stems and their other forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from qmd.ranking.postings import Postings
+from qmd.ranking.query import Query
+from qmd.ranking.query_parts import Phrase, Prefix
+from qmd.text import tokenizer
+from qmd.text.hashes import joined_id
+from qmd.text.stems import terms
+from qmd.types import Clause
+
+FORM = 0.3
+"""Weight of another form of a word, relative to the word: `email` finds `e-mail`, and `C++` finds
+`C`, below the form that was asked for."""
+
+STEM = 0.7
+"""Weight of the stem of a word in another language than English, relative to the word."""
+
+LONGEST_SUFFIX = 4
+"""Letters that a stem lacks at most, nearly always."""
+
+MARK = re.compile(r"[^\w]")
+"""Character within a word, such as a hyphen."""
+
+
+class WordForm(NamedTuple):
+    """Another form of a word of a query.
+
+    Attributes:
+        words: as texts may have it.
+        share: weight, relative to the word.
+    """
+
+    term_id: int
+    asked: str
+    words: Sequence[str]
+    share: float
+
+
+class WordTerms:
+    """Terms of all words of a query, and the longer words of the index that start with them.
+
+    Args:
+        languages: codes of the languages of documents, besides English.
+
+    Attributes:
+        ids: of each word of the query, and of those of its other forms that the index may have.
+    """
+
+    def __init__(self, postings: Postings, query: Query, languages: Sequence[str]) -> None:
+        self._query = query
+        self._languages = languages
+        phrases = (*query.phrases, *query.excluded)
+        words = dict.fromkeys(query.words)
+        words |= dict.fromkeys(query.prefixes)
+        for leaf in _leaves(query.tests):
+            if isinstance(leaf, Prefix):
+                words |= dict.fromkeys([leaf.begin])
+            else:
+                words |= dict.fromkeys(word for word, _ in leaf.elements)
+        for phrase in phrases:
+            words |= dict.fromkeys(word for word, _ in phrase.elements)
+            words |= dict.fromkeys(phrase.spare or ())
+        self._stems = {word: self._stems_of(word) for word in query.words}
+        forms = {other for _, other in query.forms}
+        forms |= {stem for stems in self._stems.values() for stem in stems}
+        forms |= {form for phrase in phrases for form in phrase.forms}
+        forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
+        forms -= words.keys()
+        known = postings.near([*words, *sorted(forms)])
+        self.ids: dict[str, int] = {
+            asked: term_id
+            for asked, near in known.items()
+            for word, term_id in near
+            if word == asked
+        }
+        self._near = known
+        asked = [*words, *(form for form in forms if self._may_have_stem(form))]
+        unknown = [word for word in asked if word not in self.ids]
+        stems = terms(unknown)
+        self.ids.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
+
+    def _stems_of(self, word: str) -> dict[str, str]:
+        """Return the stems of a word in the languages of documents, each with its language."""
+        if not self._languages or word in self._query.grams or not word.isalpha():
+            return {}
+        from qmd.text.stems import stem  # of no use where all is English
+
+        spelt = dict(self._query.accented).get(word, word)
+        found = {stem(spelt, code): code for code in self._languages}
+        return {stemmed: code for stemmed, code in found.items() if stemmed and stemmed != word}
+
+    def _inflected(self, stemmed: str, code: str) -> list[str]:
+        """Return words of the index that have a stem."""
+        from qmd.text.stems import stem
+
+        near = (word for word, _ in self._near.get(stemmed, ()))
+        return [word for word in near if word.isalpha() and stem(word, code) == stemmed]
+
+    def _may_have_stem(self, form: str) -> bool:
+        """Return whether the index can have the stem of a form that it does not have.
+
+        Most forms end here, before PyStemmer is loaded.
+        """
+        start = form[: max(3, len(form) - LONGEST_SUFFIX)]
+        return any(other.startswith(start) for other, _ in self._near[form])
+
+    def same(self, asked: str) -> set[str]:
+        """Return the word and all words with its stem."""
+        term = self.ids[asked]
+        return {asked, *(word for word, term_id in self._near[asked] if term_id == term)}
+
+    def starting_with(self, begin: str) -> list[str]:
+        """Return the words of the index that start with a word, or a beginning, of the query."""
+        return [word for word, _ in self._near[begin] if word.startswith(begin)]
+
+    def longer(self, word: str) -> dict[int, str]:
+        """Return longer words that may stand for a rare one, by their terms."""
+        return {
+            term_id: other
+            for other, term_id in sorted(self._near[word])
+            if other.startswith(word)
+            and not MARK.search(other, len(word))
+            and tokenizer.is_folded(other)
+        }
+
+    def beginning(self, begin: str) -> list[int]:
+        """Return the terms of words that begin so."""
+        return list({term: None for word, term in self._near[begin] if word.startswith(begin)})
+
+    def forms_of(self, word: str) -> list[WordForm]:
+        """Return other forms of a word: with a hyphen, without its marks."""
+        forms = [
+            WordForm(self.ids[other], word, [other], FORM)
+            for of, other in self._query.forms
+            if of == word and other in self.ids
+        ]
+        forms += [
+            WordForm(self.ids[stemmed], word, self._inflected(stemmed, code), STEM)
+            for stemmed, code in self._stems.get(word, {}).items()
+            if stemmed in self.ids
+        ]
+        if len(word) > 2 and not MARK.search(word):
+            written = [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
+            forms.append(WordForm(joined_id(self.ids[word]), word, written, FORM))
+        return forms
+
+    def forms_of_name(self, phrase: Phrase) -> list[WordForm]:
+        """Return other forms of a name that the index may have."""
+        asked = phrase.elements[0][0]
+        forms = []
+        for each in phrase.forms:
+            whole = each.replace("-", "") if tokenizer.is_joined(each) else each
+            if whole in self.ids:
+                forms.append(WordForm(self.ids[whole], asked, [whole], FORM))
+                if whole != each:
+                    forms.append(WordForm(joined_id(self.ids[whole]), asked, [each], FORM))
+            elif each in self.ids:
+                forms.append(WordForm(self.ids[each], asked, [each], FORM))
+        return forms
+
+
+def _leaves(tests: Iterable[object]) -> Iterator[Phrase | Prefix]:
+    """Yield the phrases and prefixes of tests."""
+    for test in tests:
+        if isinstance(test, Clause):
+            yield from _leaves(test.parts)
+        elif isinstance(test, Phrase | Prefix):
+            yield test
