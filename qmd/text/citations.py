@@ -65,7 +65,11 @@ def shared_words(sentence: str, passage: str) -> float:
 
     A word counts as there if a word of the passage begins like it.
     """
-    words = {word for word in tokenizer.split(sentence.lower(), segmented=False) if len(word) >= _SHORTEST}
+    words = {
+        word
+        for word in tokenizer.split(sentence.lower(), segmented=False)
+        if len(word) >= _SHORTEST
+    }
     if not words:
         return 1.0
     there = " ".join(["", *tokenizer.split(passage.lower(), segmented=False)])
