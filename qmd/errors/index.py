@@ -83,7 +83,7 @@ class LockUnusable(IndexFailure):
     def __init__(self, path: Path) -> None:
         super().__init__(
             f"{shown(path)} is a lock of the index, and has to be a file: it is a link, a pipe or "
-            "a folder.\n\nLook who put it there, remove it, and try again."
+            "a folder.\n\nFind out what made it, remove it, and try again."
         )
         self.path = path
 
@@ -234,7 +234,7 @@ class HookFailed(CannotUpdate):
     """An update command failed.
 
     Args:
-        pulls: it is none of the collection's: the user asked to pull.
+        pulls: the command is git, since the user asked to pull.
     """
 
     def __init__(self, collection: str, command: str, problem: str, *, pulls: bool = False) -> None:

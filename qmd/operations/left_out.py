@@ -21,7 +21,7 @@ MOST_SUFFIXES = 12
 """That are told in one line."""
 
 
-def in_words(found: Sequence[LeftOut]) -> str:
+def reasons_in_words(found: Sequence[LeftOut]) -> str:
     """`12 .png, 3 .zip, 5 .py (code), 2 over 64 MB`; nothing, if nothing is left out."""
     parts = []
     for each in found:
@@ -90,7 +90,7 @@ def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
         name: of a collection; None: all.
 
     Raises:
-        CollectionNotFound: there is none of this name.
+        CollectionNotFound: no collection has this name.
         RootMissing, RootUnreadable: its folder is not there, or cannot be read.
     """
     from qmd.ingest.walk import walk

@@ -52,7 +52,7 @@ def open_document(index: Index, name: str) -> OpenedDocument:
     """Read a document by its `collection/path`.
 
     Raises:
-        DocumentNotFound: there is none.
+        DocumentNotFound: the index has no such document.
     """
     return index.read(partial(_opened, index, name))
 

@@ -64,7 +64,7 @@ def check_kind(index: Path) -> None:
     Where there is one, the file may be attached, and is not opened: see `database`.
 
     Raises:
-        IndexUnreadable: it is none.
+        IndexUnreadable: the file is no database.
     """
     try:
         if index.with_name(f"{index.name}.lock").exists() or not index.is_file():
@@ -197,7 +197,7 @@ def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
         shared: keep words known, so that no process removes any. Else remove some, alone.
 
     Yields:
-        Whether the lock is held. A shared lock is waited for.
+        True if the lock is held. A shared lock is waited for.
 
     Raises:
         IndexBusy: another process removes words, and has not ended in time.

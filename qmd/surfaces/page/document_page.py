@@ -42,7 +42,7 @@ class DocumentPart(NamedTuple):
 
 
 class DocumentView(NamedTuple):
-    """All that the page of a document shows.
+    """Content of the page of a document.
 
     Attributes:
         title: of the document.
