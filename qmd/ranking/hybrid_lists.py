@@ -280,7 +280,11 @@ class SearchLists:
         self.near_to = partial(nearest, vector=vectors[0])
         found = {}
         for (place, asked, weight), vector in zip(searches, vectors, strict=True):
-            near = nearest(cursor, vector=vector, documents=documents, limit=self.depth)
+            among = documents
+            if asked.fields:
+                narrowed = self._among._replace(clauses=(*self._among.clauses, *asked.fields))
+                among = postings.allowed(cursor, narrowed, banned=self.banned)
+            near = nearest(cursor, vector=vector, documents=among, limit=self.depth)
             passages = {hit.document_id: hit for hit in near}
             scores = {hit.document_id: self.cosines.similarity(hit.score) for hit in near}
             found[place] = Listed(asked.kind, asked.text, weight, scores, passages)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from qmd.errors import QueryError
-from qmd.ranking.query import NOTHING_TO_FIND, check_semantic
+from qmd.ranking.query import NOTHING_TO_FIND, text_and_fields
 from qmd.ranking.query import parse as parse_lexical
 
 Kind = Literal["lex", "vec", "hyde"]
@@ -30,12 +30,17 @@ class Search(NamedTuple):
     """A typed line of a query document.
 
     Attributes:
+        text: to search for; of `vec:` and `hyde:` without its fields.
         line: that it stands on, from 1.
+        fields: filters of what this search finds, such as `tag:draft`; a `lex:` line has its own.
+        written: the text with its fields; None: it has none.
     """
 
     kind: Kind
     text: str
     line: int = 1
+    fields: tuple[Any, ...] = ()
+    written: str | None = None
 
 
 class Question(NamedTuple):
@@ -55,7 +60,7 @@ class Question(NamedTuple):
         """The question as a query document."""
         if self.plain is not None:
             return self.plain
-        lines = [f"{each.kind}: {each.text}" for each in self.searches]
+        lines = [f"{each.kind}: {each.written or each.text}" for each in self.searches]
         return "\n".join(lines + ([f"intent: {self.intent}"] if self.intent else []))
 
     @property
@@ -144,19 +149,20 @@ def _checked(searches: list[Search]) -> tuple[Search, ...]:
         )
     if len(searches) > MOST:
         raise QueryError(f"A query document has at most {MOST} searches; this one {len(searches)}.")
-    for search in searches:
-        problem = _problem(search)
-        if problem:
-            raise QueryError(f"Line {search.line} ({search.kind}): {problem}")
-    return tuple(searches)
+    return tuple(map(_read, searches))
 
 
-def _problem(search: Search) -> str | None:
-    """Return the reason for an invalid search, or None."""
-    if search.kind == "lex":
-        try:
+def _read(search: Search) -> Search:
+    """Check a search, and split a semantic one into its text and its fields.
+
+    Raises:
+        QueryError: it cannot be read.
+    """
+    try:
+        if search.kind == "lex":
             parse_lexical(search.text)
-        except QueryError as error:
-            return str(error)
-        return None
-    return check_semantic(search.text) or (None if search.text.strip() else NOTHING_TO_FIND)
+            return search
+        text, fields = text_and_fields(search.text)
+    except QueryError as error:
+        raise QueryError(f"Line {search.line} ({search.kind}): {error}") from error
+    return search._replace(text=text, fields=fields, written=search.text) if fields else search

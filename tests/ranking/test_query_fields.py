@@ -13,7 +13,7 @@ from qmd.errors import QueryError
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
-from qmd.ranking import bm25, query_syntax
+from qmd.ranking import bm25, query_document, query_syntax
 from qmd.ranking.query import parse
 from qmd.ranking.query_syntax import MOST
 
@@ -198,6 +198,29 @@ def test_fields_limit_what_is_found_by_meaning_as_well(meaning):
     assert asked("lex: milk tag:draft") == {GREEN}
     with pytest.raises(QueryError, match="leave out"):
         asked("-tag:draft")
+
+
+def test_the_fields_of_a_typed_line_limit_what_it_finds(meaning):
+    for path, text in NOTES.items():
+        meaning.write(path, text)
+    meaning.update()
+    meaning.embed()
+
+    def asked(question):
+        found = anyio.run(partial(query, meaning.engine, question, explain=True))
+        return {each.file.removeprefix("notes/"): each.score for each in found}
+
+    whole = asked("vec: brewing a drink")
+    assert whole.keys() == {GREEN, BLACK, COFFEE}
+    assert asked("vec: brewing a drink tag:draft") == {GREEN: whole[GREEN]}
+    assert asked("hyde: brewing a drink -path:tea").keys() == {COFFEE}
+    both = "vec: brewing a drink tag:draft\nvec: brewing a drink -path:tea"
+    assert asked(both).keys() == {GREEN, COFFEE}
+    assert query_document.parse(both).document == both
+    with pytest.raises(QueryError, match=r"Line 1 \(vec\): .*no words"):
+        asked("vec: tag:draft")
+    with pytest.raises(QueryError, match=r"Line 2 \(hyde\): after: takes a date"):
+        asked("vec: tea\nhyde: brewing after:soon")
 
 
 def test_fields_limit_a_search_by_meaning_and_are_not_embedded(meaning):
