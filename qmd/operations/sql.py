@@ -57,6 +57,7 @@ Files = Annotated[
 @operation(
     title="SQL",
     forwardable=True,
+    sharded=True,
     absent={"tool": "SQL is for the user: an agent has searches, and an answer of fixed size."},
     examples=(
         (
@@ -124,6 +125,9 @@ def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> 
         request = worker.read(index.place.database, limits, text, parameters)
         made = [_called(index, number, call) for number, call in enumerate(request.calls)]
         found = [each for rows, _ in made for each in rows]
+        kept = index.over_shards(worker, request, parameters, found, limits)
+        if kept is not None:
+            return _noticed(Answer(worker, *kept, done=index.workers.give_back), made)
         log = index.log.lines() if index.log and "searches" in needed(request.names) else ()
         given = request, parameters, found, list(log)
         try:
@@ -136,7 +140,11 @@ def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> 
     except BaseException:
         index.workers.give_back(worker)
         raise
-    answer = Answer(worker, *kept, done=index.workers.give_back)
+    return _noticed(Answer(worker, *kept, done=index.workers.give_back), made)
+
+
+def _noticed(answer: Answer, made: list[tuple[list[SearchRow], str | None]]) -> Answer:
+    """Add what the user should know of the searches."""
     notices = [notice for _, notice in made if notice is not None]
     answer.notices = tuple(dict.fromkeys(notices))
     return answer
