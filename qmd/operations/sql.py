@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from qmd.analytics.rows import Table
-from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.operation import OPERATIONS, Parameter, operation
 from qmd.settings import config
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> 
     from qmd.analytics.views import needed
 
     limits.check()
+    index.begin(OPERATIONS["sql"])  # a surface may call this without the operation
     worker = index.workers.take()
     try:
         request = worker.read(index.place.database, limits, text, parameters)

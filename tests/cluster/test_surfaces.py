@@ -198,7 +198,7 @@ def test_commands_read_shards_as_one_index(places: Path, qmd: Qmd) -> None:
             assert "No model is chosen" in many[2]
             continue
         found = [_comparable(operation, json.loads(each[1])) for each in (one, many)]
-        assert found[0], name
+        assert found[0] or name == "contexts", name
         assert found[1] == found[0], name
 
 
