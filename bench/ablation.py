@@ -57,7 +57,7 @@ BOTH: dict[str, Change] = {
     **dict.fromkeys(
         ["0.30 keywords", "0.40 keywords", "0.50 keywords", "0.60 keywords"], nullcontext
     ),
-    "0.42 bm25 / (bm25 + 20)": _set("hybrid.attained", lambda score, _: score / (score + 20)),
+    "0.42 bm25 / (bm25 + 20)": _set("hybrid_lists.attained", lambda score, _: score / (score + 20)),
     "no floor of vectors": _set("fusion._floors", lambda lists, _: [0.0] * len(lists)),
     "pairs of a run in full": _set("query_terms.share_of_pairs", lambda *_: {}),
     "reciprocal ranks": nullcontext,

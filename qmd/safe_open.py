@@ -53,7 +53,7 @@ def opened(path: Path, flags: int, mode: int = 0o600) -> int:
     """Open a regular file and return its descriptor.
 
     Raises:
-        NotRegularFile: it is none.
+        NotRegularFile: the path is a link, a pipe, a folder or a device.
         OSError: it cannot be opened.
     """
     if sys.platform == "win32":

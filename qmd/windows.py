@@ -351,7 +351,7 @@ def enable_styling() -> None:
             _kernel.SetConsoleMode(handle, mode.value | _VIRTUAL_TERMINAL)
 
 
-def key_pressed() -> str:
+def read_key() -> str:
     """Wait for a key of the console, and discard those that were pressed before.
 
     Raises:

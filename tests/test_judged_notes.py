@@ -114,6 +114,6 @@ def test_meaning_and_both_find_what_people_judged_relevant(embedded, backend, ex
 
 def test_a_note_that_is_not_among_the_nearest_is_not_lost(embedded, monkeypatch):
     """Of ten nearest."""
-    monkeypatch.setattr("qmd.ranking.hybrid.DEPTH", {"scores": 10, "rrf": 10})
+    monkeypatch.setattr("qmd.ranking.hybrid_lists.DEPTH", {"scores": 10, "rrf": 10})
     mean, _ = ndcg(embedded, Backend.HYBRID)
     assert mean == pytest.approx(0.9462, abs=NEAR)

@@ -140,7 +140,7 @@ def links() -> Iterator[Target]:
         assert [len(line) for line in visible.split(b"\n")] == [
             len(line) for line in data.split(b"\n")
         ]
-        found = outlines.of_document(data, start)
+        found = outlines.document_outline(data, start)
         lines = [int(line) for line in found.lines.split()]
         assert lines == sorted(lines)
         last = text.count("\n") + 1

@@ -13,7 +13,7 @@ from bench.torture.outcome import Options, Outcome
 from bench.torture.proof import PATIENCE, Home
 
 HOLDING = """
-import os, signal, sys
+import os, signal, sys, threading
 from functools import partial
 from qmd.storage import file_lock
 from qmd.storage.file_lock import FileLock
@@ -24,7 +24,8 @@ def stopping(*given, name, own):
     result = own(*given)
     if name == at and not done:
         done.append(True)
-        os.kill(os.getpid(), signal.SIGSTOP)
+        # To this thread: one to the process may reach another thread, while this one goes on.
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return result
 
 for name in ("shut", "enter_to_write", "enter_to_read"):

@@ -50,7 +50,7 @@ class Map:
     Attributes:
         model: whose vectors it was made of.
         documents: that have some, and would be on it if they were not too many.
-        lacking: documents of the index that have not all of theirs.
+        lacking: documents of the index without all of their vectors.
         share: of the variance that can be seen, 0 to 1; None: undefined.
     """
 
@@ -86,7 +86,7 @@ class Map:
 
 
 def check_method(method: str) -> None:
-    """Refuse to begin with a method that is not to be had.
+    """Refuse a method that cannot be used here.
 
     Raises:
         UsageError: it is unknown, or scikit-learn not installed.
@@ -106,7 +106,7 @@ def make(index: IndexWithModels, names: Sequence[str] = (), *, method: Method = 
         CollectionNotFound: there is none of one of the names.
         NotEmbedded: there are no vectors of the model in use.
         ModelError: its file is not here.
-        UsageError: the method is not to be had, or there are too few documents for it, or none
+        UsageError: the method cannot be used here, or there are too few documents for it, or none
             with vectors in these collections.
     """
     from qmd.analytics import projection

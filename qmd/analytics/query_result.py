@@ -24,7 +24,7 @@ class Source(Protocol):
     """Process that holds the rows of a result and sends them in pieces."""
 
     def pieces(self, *request: Any) -> Iterator[Any]:
-        """Send what is asked for."""
+        """Send the rows that a request asks for."""
 
 
 PIECE_CHARACTERS = 1 << 18

@@ -58,7 +58,7 @@ if sys.platform != "win32":
 
 
 class GaveWay(Exception):
-    """A query was stopped for a waiting writer. It can be repeated on a copy."""
+    """A query stopped for a waiting writer; it can be repeated on a copy."""
 
 
 class Worker(Process):
@@ -219,7 +219,7 @@ class Worker(Process):
         super().interrupt()
 
     def kill(self) -> int | None:
-        """End it, with what it has put on the disk."""
+        """Kill the process, and remove what it has put on the disk."""
         by = super().kill()
         if self._spill is not None:
             shutil.rmtree(self._spill, ignore_errors=True)
@@ -280,7 +280,7 @@ class Workers:
         worker.kill()
 
     def close(self) -> None:
-        """End the one that is kept."""
+        """End the process that is kept."""
         with self._turn:
             worker, self._idle = self._idle, None
         if worker is not None and worker.owner == os.getpid():

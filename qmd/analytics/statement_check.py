@@ -83,7 +83,7 @@ class CheckedStatement(NamedTuple):
         calls: searches that have to be made before.
         names: of views, and of whatever else may look at them, that it takes rows from; in lower
             case.
-        own: that it gives itself, with WITH.
+        own: names that it defines itself, with WITH.
     """
 
     query: str

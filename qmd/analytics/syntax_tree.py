@@ -38,7 +38,7 @@ def check_reads_only(node: dict[str, Any]) -> None:
     """Refuse a node that is a statement other than a query.
 
     Raises:
-        SqlError: it is one.
+        SqlError: the node is such a statement.
     """
     kind = node.get("type")
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUERIES:

@@ -57,7 +57,7 @@ class ViewColumn(NamedTuple):
 
     @property
     def bare(self) -> str:
-        """Its type as DuckDB knows it."""
+        """Type of the column as DuckDB knows it."""
         return self.kind.removesuffix("?")
 
 

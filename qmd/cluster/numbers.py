@@ -27,7 +27,7 @@ def shard_of_digest(digest: str, shards: int) -> int:
 
 
 def numbers_by_shard(numbers: Iterable[int], shards: int) -> list[list[int]]:
-    """Give each shard its own of some numbers, as it counts them, in the same order."""
+    """Split numbers by shard, in the same order, each as its shard counts it."""
     found: list[list[int]] = [[] for _ in range(shards)]
     for number in numbers:
         found[number % shards].append(number // shards)
@@ -35,5 +35,5 @@ def numbers_by_shard(numbers: Iterable[int], shards: int) -> list[list[int]]:
 
 
 def overall_number(local: int, shard: int, shards: int) -> int:
-    """Return the number over all shards of a number of one."""
+    """Return the number over all shards that stands for a number of one shard."""
     return local * shards + shard

@@ -27,7 +27,7 @@ STAGED = "source"
 
 
 def is_staged(source: str) -> bool:
-    """Return whether a source is none that can be walked."""
+    """Return whether a source has to be copied into a folder before it is indexed."""
     return is_url(source) or _is_parquet(source)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qmd.storage.database import Database
 
 FEWEST, MOST = 30, 256
-"""Texts that tell something, at least, and that are compared with each other, at most."""
+"""Texts that are compared with each other: fewer tell too little, and no more are taken."""
 
 QUESTIONS, BEGINNING = 64, 40
 """Passages whose beginnings are asked as questions, at most, and characters of a beginning. With
@@ -27,7 +27,7 @@ model e5 these give a mean within .015 of that of real questions on four judged 
 passages are off by up to .045."""
 
 LEAST_SPREAD = 1e-3
-"""Spread below which all passages say the same, and nothing is told."""
+"""Spread below which all passages say the same, and their cosines tell nothing."""
 
 
 Ask = Callable[[Sequence[str]], "NDArray[np.float32]"]
@@ -50,11 +50,12 @@ class Cosines(NamedTuple):
 
 
 USUAL = Cosines(0.15, 0.12)
-"""Of the embedded model, over judged sets (docs/relevance.md); also where too little is known."""
+"""Cosines of the embedded model, over judged sets (docs/relevance.md), and of an index with too few
+passages."""
 
 
 def of(cursor: Cursor, model_id: int) -> Cosines:
-    """Those of the passages of a model."""
+    """Return the cosines of the passages of a model."""
 
     def read(unknown: list[int]) -> dict[int, Cosines]:
         return {
@@ -68,7 +69,7 @@ def of(cursor: Cursor, model_id: int) -> Cosines:
 def measured(
     rows: Sequence[tuple[str, Sequence[float]]], *, usual: Cosines = USUAL, ask: Ask | None = None
 ) -> Cosines:
-    """Measure those of the passages of a model; `usual`, if there are too few.
+    """Measure the cosines of the passages of a model; return `usual` if there are too few.
 
     A model that has another prompt for questions puts these elsewhere: beginnings of passages are
     then asked, and compared with the other passages.
@@ -93,7 +94,7 @@ def measured(
 
 
 def measured_for(rows: Sequence[tuple[str, Sequence[float]]], space: Space, ask: Ask) -> Cosines:
-    """Measure those of the passages of a model, with its prompts. See `measured`."""
+    """Measure the cosines of the passages of a model, with its prompts. See `measured`."""
     model = space.model
     usual = Cosines(*model.cosines) if model.cosines else USUAL
     same = model.query == model.document
@@ -101,7 +102,7 @@ def measured_for(rows: Sequence[tuple[str, Sequence[float]]], space: Space, ask:
 
 
 def keep(cursor: Cursor, found: Cosines, *, model_id: int) -> None:
-    """Keep those of a model in the index."""
+    """Store the cosines of a model in the index."""
     cursor.run("embeddings/forget_cosines", model_id=model_id)
     cursor.run("embeddings/keep_cosines", model_id=model_id, **found._asdict())
 

@@ -83,7 +83,7 @@ class LockUnusable(IndexFailure):
     def __init__(self, path: Path) -> None:
         super().__init__(
             f"{shown(path)} is a lock of the index, and has to be a file: it is a link, a pipe or "
-            "a folder.\n\nLook who put it there, remove it, and try again."
+            "a folder.\n\nFind out what made it, remove it, and try again."
         )
         self.path = path
 

@@ -281,7 +281,7 @@ def corpus_documents(corpus: Path) -> Iterator[CorpusDocument]:
     """Read the documents of a corpus.jsonl.
 
     Raises:
-        UsageError: a line is none, or two have the same name.
+        UsageError: a line is no document, or two have the same name.
     """
     seen = set()
     for name, record in _records(corpus):

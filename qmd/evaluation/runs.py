@@ -107,7 +107,7 @@ def check_run_files(path: Path, names: Iterable[str], *, force: bool) -> None:
         force: replace an existing file, even if it is no run.
 
     Raises:
-        UsageError: a file has no folder, is one, or would replace what is no run.
+        UsageError: a file has no folder, is a folder, or would replace a file that is no run.
     """
     files.check_writable(path)
     if files.is_stream(path):
@@ -172,7 +172,8 @@ def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
         depth: documents of a question that count.
 
     Raises:
-        UsageError: a line is none, with its number; or no line names a query of the fixture.
+        UsageError: a line is no entry of a run, with its number; or no line names a query of the
+            fixture.
     """
     found: dict[str, dict[str, float]] = {}
     for number, line in numbered_lines(path):

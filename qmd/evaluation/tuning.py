@@ -81,10 +81,10 @@ def tune(bench: Bench, progress: Progress) -> Tuned:
             figures[share] = [each[name][metrics.QUALITY] for name in sorted(each)]
     finally:
         bench.engine.tried_share = None
-    return compared(figures, now)
+    return chosen_share(figures, now)
 
 
-def compared(figures: Mapping[float, Sequence[float]], now: float) -> Tuned:
+def chosen_share(figures: Mapping[float, Sequence[float]], now: float) -> Tuned:
     """Choose a share by its figures, and estimate what it gains.
 
     Args:

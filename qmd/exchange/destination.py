@@ -38,7 +38,7 @@ def check_target(target: Path, place: Place, settings: Settings) -> None:
     """Refuse folders that must never be replaced, even with force.
 
     Raises:
-        FolderTaken: it is, or contains, one that is needed.
+        FolderTaken: the folder is needed, or contains one that is.
     """
     if not target.exists():
         return
@@ -70,7 +70,7 @@ def existing_export(
         selection: of it.
 
     Raises:
-        FolderTaken: something else is.
+        FolderTaken: the folder contains something else.
     """
     if not target.exists() or (target.is_dir() and not _contents(target)):
         return None

@@ -144,8 +144,8 @@ def _usable(folder: Path) -> Manifest:
     """Return the manifest of an export that is complete enough for an index.
 
     Raises:
-        NotAnExport, ExportUnreadable, ExportDamaged, ExportTooNew, ExportIncomplete: there is
-            none.
+        NotAnExport, ExportUnreadable, ExportDamaged, ExportTooNew, ExportIncomplete: the export
+            cannot be used.
     """
     document = manifest.read_manifest(folder)
     known, written_by = migrations.migrations()[-1].version, document.qmd_version
@@ -164,7 +164,7 @@ def _verify(folder: Path, file: ManifestFile) -> None:
     """Refuse a file that differs from the manifest.
 
     Raises:
-        ExportDamaged: it is not.
+        ExportDamaged: the file differs.
         ExportUnreadable: the file cannot be read.
     """
     try:
@@ -204,7 +204,7 @@ def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
     """Return the next numbers of the index to be replaced.
 
     Raises:
-        IndexTaken: it must not.
+        IndexTaken: the index must not be replaced.
     """
     documents = maintenance.totals(cursor).documents
     if documents and not replace:
@@ -226,7 +226,7 @@ def _agree(cursor: Cursor, *, path: Path, replace: bool, seen: NextIds) -> None:
     No number may be given away twice, since others may be about to use it.
 
     Raises:
-        IndexTaken: a process has.
+        IndexTaken: a process has added to the index.
     """
     if _next_ids(cursor, path=path, replace=replace) != seen:
         raise IndexTaken(path, "has been changed meanwhile.", mend="Try again.")

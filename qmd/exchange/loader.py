@@ -46,7 +46,7 @@ def build_index(
         step: called after each file, and after each table.
 
     Returns:
-        Its collections and contexts.
+        The collections and contexts of the index.
 
     Raises:
         ExportDamaged: what is in the files does not fit, or does not fit together.
@@ -101,7 +101,7 @@ def _check_names(cursor: Cursor, *, folder: Path) -> None:
     """Refuse names and paths that would lead out of the folder of a collection.
 
     Raises:
-        ExportDamaged: there is one.
+        ExportDamaged: a name or a path would.
     """
     for name, root in cursor.run("import/collections"):
         try:
@@ -130,7 +130,7 @@ def _read_from(folder: Path, what: str) -> Iterator[None]:
     """Distinguish a damaged file of an export from one that cannot be read.
 
     Raises:
-        ExportDamaged, ExportUnreadable: there is one.
+        ExportDamaged, ExportUnreadable: the file is damaged, or cannot be read.
     """
     try:
         yield
@@ -147,7 +147,7 @@ def _look_at(cursor: Cursor, folder: Path, part: ManifestTable, file: ManifestFi
     """Refuse a file that has other rows or columns than the manifest says.
 
     Raises:
-        ExportDamaged: it has.
+        ExportDamaged: the file has other rows or columns.
     """
     expected = [
         (column.name, column.type)

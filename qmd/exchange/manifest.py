@@ -61,12 +61,12 @@ class ManifestTable(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """In all files."""
+        """Rows of all files."""
         return sum(file.rows for file in self.files)
 
     @property
     def bytes(self) -> int:
-        """Of all files."""
+        """Bytes of all files."""
         return sum(file.bytes for file in self.files)
 
 
@@ -93,13 +93,13 @@ class Manifest(NamedTuple):
 
     @property
     def files(self) -> Iterator[ManifestFile]:
-        """Of all tables."""
+        """Files of all tables."""
         for part in self.parts:
             yield from part.files
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write it into a folder."""
+    """Write a manifest into the folder of its export."""
     tables = [
         {
             "name": part.name,

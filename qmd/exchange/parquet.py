@@ -44,7 +44,7 @@ class ExportTable(NamedTuple):
         rows: in a file, about.
         private: it contains data of all documents, so it is left out of a partial export.
         needed: without it no index can be made.
-        chosen: of its rows, only those of the chosen documents leave.
+        chosen: only the rows of the chosen documents are exported.
         hashed: column for which the column `hash` stands: what differs in one does in the other.
     """
 
@@ -233,7 +233,7 @@ def columns_of_file(cursor: Cursor, path: Path) -> list[tuple[str, str]]:
     """Return the names and types of the columns of a Parquet file.
 
     Raises:
-        DatabaseError: it is none.
+        DatabaseError: the file is not Parquet.
     """
     return [(name, kind) for name, kind, *_ in cursor.run("import/columns", path=str(path))]
 

@@ -37,7 +37,7 @@ class Partition(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Of the file, below the folder."""
+        """Path of the file, below the folder of the export."""
         folder = self.table.name
         if self.collection is not None:
             folder += f"/collection={quote(self.collection, safe='')}"

@@ -55,7 +55,7 @@ class WorkerPool:
 
 
 def followed(works: Sequence[Future[T]], progress: Callable[[int, int], None] | None) -> None:
-    """Wait for work and tell how far it is. What fails first is raised."""
+    """Wait for work, report its progress, and raise the first failure."""
     for done, work in enumerate(as_completed(works), 1):
         work.result()
         if progress is not None:

@@ -120,7 +120,7 @@ _TOKENS = {
 }
 """Token patterns. Sources: the makers' documentation of their prefixes."""
 
-# The line itself is talked about in running text; a key goes on in the next line, or on this one.
+# Running text may quote the line itself; a key goes on in the next line, or on this one.
 _PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:\\[nr]|[ \t]{0,8}(?:\r?\n|\Z))(?!\s{0,8}(?:[<*\[(…]|\.\.\.|[xX]{4}))"

@@ -36,7 +36,7 @@ class Record(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Of its document, in the collection of records."""
+        """Path of the document of the record, in the collection of records."""
         return f"{self.id}.md"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from qmd.ingest import commit
-from qmd.ingest.outlines import Outline, of_document
+from qmd.ingest.outlines import Outline, document_outline
 from qmd.storage.arrow import Relation
 from qmd.storage.arrow import texts as column
 from qmd.storage.database import Database
@@ -23,7 +23,7 @@ def fill(database: Database) -> int:
     """Give all texts their outlines.
 
     Returns:
-        How many got one.
+        The number of texts that got one.
 
     Raises:
         IndexFailure: the index is busy or cannot be written.
@@ -46,4 +46,4 @@ def _made(texts: Sequence[commit.Unoutlined]) -> Relation:
 
 def _outline(text: commit.Unoutlined) -> Outline:
     start = len(text.body[: frontmatter(text.body).block].encode())
-    return of_document(text.body.encode(), start).with_links(text.links)
+    return document_outline(text.body.encode(), start).with_links(text.links)

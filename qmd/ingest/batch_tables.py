@@ -12,7 +12,7 @@ from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, tokenise
 from qmd.ingest.link_shares import link_percents
 from qmd.ingest.merging import PostingColumns
-from qmd.ingest.outlines import Outline, of_document
+from qmd.ingest.outlines import Outline, document_outline
 from qmd.ingest.searched_text import data_blanked, searched
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
@@ -85,7 +85,7 @@ def batch(
 
 def _outline(item: Parsed) -> Outline:
     """Outline a text, with the links that its reader found."""
-    return of_document(item.file.data, item.block).with_links(item.links)
+    return document_outline(item.file.data, item.block).with_links(item.links)
 
 
 def tags_of(item: Parsed, outline: Outline) -> Sequence[str]:

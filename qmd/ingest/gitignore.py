@@ -212,7 +212,7 @@ def _of_repository(
     """Read the rules of a repository outside of its work tree, the least ones first.
 
     Args:
-        known: settings of the repository; None: it is none.
+        known: settings of the repository; None: the folder is no repository.
     """
     rules: list[_Rules] = []
     common, fold = git, False

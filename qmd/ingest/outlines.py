@@ -87,7 +87,7 @@ class Outline(NamedTuple):
         )
 
 
-def of_document(data: bytes, start: int) -> Outline:
+def document_outline(data: bytes, start: int) -> Outline:
     """Make the outline of a document, with its links in front matter and in HTML.
 
     What is not shown has none: comments, formulas, indented code.
@@ -105,7 +105,7 @@ def of_document(data: bytes, start: int) -> Outline:
     if may_have & hidden.HTML:
         further += further_links.in_html(visible, start)
     if chr(WIKI) in found.kinds:
-        further += further_links.tags(visible, start)
+        further += further_links.tags_in_brackets(visible, start)
     return found.with_further(further, data) if further else found
 
 

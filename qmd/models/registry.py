@@ -111,7 +111,7 @@ class Model(NamedTuple):
 
     @property
     def chance(self) -> str:
-        """The same notice for a query by vector similarity alone."""
+        """Notice for such a query by vector similarity alone."""
         return f"What is found by meaning is chance: {self.limits}"
 
     def as_query(self, text: str) -> str:

@@ -132,7 +132,7 @@ def remove_context(index: Index, path: ContextFolder) -> Context:
     folder = folder_of(index, os.fspath(path))
     found = next((c for c in index.contexts() if (c.collection, c.prefix) == folder), None)
     if found is None:
-        raise ContextNotFound(place_of(*folder))
+        raise ContextNotFound(context_place(*folder))
 
     def edit(_: Settings, document: Parsed) -> None:
         editing.remove_context(document, *folder)
@@ -156,7 +156,7 @@ def missing_contexts(index: Index) -> list[str]:
     described = {(c.collection, c.prefix) for c in index.contexts()}
     places = [(collection.name, "") for collection in index.collections()]
     places += [(top.collection, top.folder) for top in index.read(folders)]
-    return sorted(place_of(*place) for place in places if place not in described)
+    return sorted(context_place(*place) for place in places if place not in described)
 
 
 def folder_of(index: Index, path: str) -> Folder:
@@ -199,6 +199,6 @@ def on_disk(index: Index, path: str) -> tuple[str, str] | None:
     return None
 
 
-def place_of(collection: str | None, prefix: str) -> str:
+def context_place(collection: str | None, prefix: str) -> str:
     """Format a folder for people: `/`, or `qmd://collection/folder`."""
     return "/" if collection is None else f"{paths.SCHEME}{collection}/{prefix}"

@@ -270,7 +270,7 @@ def _folders(index: Index) -> Iterator[Finding]:
             )
         else:
             files = amount(collection.documents, "file")
-            rest = left_out.in_words(passed_over.get(collection.name, ()))
+            rest = left_out.reasons_in_words(passed_over.get(collection.name, ()))
             told = f"{files}; not indexed: {rest}" if rest else files
             if size_of_data := collection.data_bytes:
                 told += f"; {left_out.data_in_words(collection.data_documents, size_of_data)}"

@@ -44,7 +44,7 @@ def _main(edits: Sequence[DocumentEdit]) -> DocumentEdit:
     return next((each for each in edits if each.before is None), edits[0])
 
 
-def in_words(done: DocumentChange) -> str:
+def change_in_words(done: DocumentChange) -> str:
     """Say what was done, and how it is undone, in a line for people and models."""
     verb = {
         "append": "Appended to",

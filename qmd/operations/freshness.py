@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.storage import catalog
+from qmd.storage.cursor import as_json
 from qmd.text import hashes, paths
 
 if TYPE_CHECKING:
@@ -59,6 +60,17 @@ def marked(index: Index, cursor: Cursor, shown: Mapping[Match, Result]) -> dict[
         else result
         for match, result in shown.items()
     }
+
+
+def has_changed(index: Index, cursor: Cursor, document_id: int) -> bool:
+    """Check whether the file of a document has changed or gone since the last update.
+
+    A folder that a project names and that is not approved is not looked into.
+    """
+    rows = cursor.run("documents/recorded", ids=as_json([document_id]))
+    recorded = [Recorded(*row) for row in rows]
+    allowed = _readable(index, {each.collection for each in recorded})
+    return any(each.collection in allowed and is_stale(each) for each in recorded)
 
 
 def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,8 @@ from qmd.operations.search import (
     respelling_notice,
 )
 from qmd.ranking import hybrid, query, query_document
-from qmd.ranking.hybrid import Helpers, Ranking, Recipe
+from qmd.ranking.hybrid import Ranking
+from qmd.ranking.hybrid_lists import Helpers, Recipe
 from qmd.ranking.results import Form, Match
 
 if TYPE_CHECKING:
@@ -159,20 +160,10 @@ async def hybrid_results(
         raise
     empty = None if results else await to_thread.run_sync(empty_index_notice, index)
     notices = [respelling_notice(ranking.respelled), *([empty] if empty else ranking.notices)]
-    kept = [
-        result if shape.explain else result._replace(explain=None)
-        for result in results
-        if result.score >= shape.min_score
-    ]
-    found = Results(
-        kept,
-        "\n".join(filter(None, notices)) or None,
-        words=words_of(ranking),
-        steering=steering,
-        below=len(results) - len(kept),
-        nearly=max((each.score for each in results if each.score < shape.min_score), default=0.0),
-        respelled=ranking.respelled,
-    )
+    found = _kept(results, shape)
+    found.notice = "\n".join(filter(None, notices)) or None
+    found.words, found.steering = words_of(ranking), steering
+    found.respelled = ranking.respelled
     if shape.max_tokens is not None:
         from qmd.operations import packing
 
@@ -186,6 +177,17 @@ def _narrowed(index: Index, among: Filter, cursor: Cursor) -> tuple[Filter | Non
     return (
         index.with_default_collections(cursor, among),
         record_order.further(index, cursor, among),
+    )
+
+
+def _kept(results: Sequence[Result], shape: Shape) -> Results:
+    """Leave out results below the least score, and explanations that were not asked for."""
+    kept = [each for each in results if each.score >= shape.min_score]
+    lower = [each.score for each in results if each.score < shape.min_score]
+    return Results(
+        kept if shape.explain else [each._replace(explain=None) for each in kept],
+        below=len(lower),
+        nearly=max(lower, default=0.0),
     )
 
 

@@ -193,10 +193,10 @@ class Index:
         self.database.write(work)
 
     def _refuse_twice(self, known: Sequence[Collection], now: Sequence[Collection]) -> None:
-        """Let no collection of index.yml have the name of one that is stored in the index.
+        """Refuse a collection of index.yml with the name of one that is stored in the index.
 
         Raises:
-            UsageError: there is one.
+            UsageError: a collection of index.yml has such a name.
         """
         stored = {each.name for each in known if not each.root}
         if both := [each.name for each in now if each.name in stored]:
@@ -206,10 +206,10 @@ class Index:
             )
 
     def refuse_loss(self, known: Sequence[Collection]) -> None:
-        """Let no index.yml that is empty take from an index what it has.
+        """Refuse an empty index.yml for an index that has collections with folders.
 
         Raises:
-            ConfigEmptied: it would.
+            ConfigEmptied: index.yml is empty, and the index has collections.
         """
         names = [collection.name for collection in known if collection.root]
         if names and config.is_blank(self.place):

@@ -21,7 +21,7 @@ MOST_SUFFIXES = 12
 """That are told in one line."""
 
 
-def in_words(found: Sequence[LeftOut]) -> str:
+def reasons_in_words(found: Sequence[LeftOut]) -> str:
     """`12 .png, 3 .zip, 5 .py (code), 2 over 64 MB`; nothing, if nothing is left out."""
     parts = []
     for each in found:

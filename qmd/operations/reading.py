@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import safe_open
+from qmd.operations import freshness
 from qmd.storage import catalog, document_lookup
 from qmd.text import markdown, paths
 
@@ -26,9 +28,12 @@ class OpenedDocument(NamedTuple):
 
     Attributes:
         begins: characters of the body that are front matter.
-        metadata: of the front matter.
+        metadata: of the front matter, or of the properties of its file.
         tags: of the front matter and of the text.
         place: absolute path of its file; None: it has none.
+        is_stale: its file has changed or gone since the last update.
+        touched: UTC, when its file was changed, if that was after the last update; None: it was
+            not, or the file is gone.
     """
 
     document: DocumentRow
@@ -39,13 +44,15 @@ class OpenedDocument(NamedTuple):
     context: str | None
     places: Places | None
     place: str | None
+    is_stale: bool
+    touched: datetime | None
 
 
 def open_document(index: Index, name: str) -> OpenedDocument:
     """Read a document by its `collection/path`.
 
     Raises:
-        DocumentNotFound: there is none.
+        DocumentNotFound: the index has no such document.
     """
     return index.read(partial(_opened, index, name))
 
@@ -57,16 +64,28 @@ def _opened(index: Index, name: str, cursor: Cursor) -> OpenedDocument:
     body = document_lookup.bodies(cursor, [document.hash])[document.hash]
     matter = markdown.of_document(body, document.path)
     places = document_lookup.places(cursor, [document.document_id])
+    place = paths.place(_root(cursor, document.collection), document.path)
+    is_stale = freshness.has_changed(index, cursor, document.document_id)
     return OpenedDocument(
         document,
         body,
         matter.end,
-        matter.metadata,
+        document_lookup.metadata(cursor, document.document_id),
         document_lookup.tags(cursor, document.document_id),
         index.context_of(cursor, document),
         places.get(document.document_id),
-        paths.place(_root(cursor, document.collection), document.path),
+        place,
+        is_stale,
+        _touched(place) if is_stale else None,
     )
+
+
+def _touched(place: str | None) -> datetime | None:
+    try:
+        seconds = os.stat(place).st_mtime if place else None
+    except (OSError, ValueError):
+        return None
+    return None if seconds is None else datetime(1970, 1, 1) + timedelta(seconds=seconds)
 
 
 def _root(cursor: Cursor, collection: str) -> str:

@@ -53,7 +53,7 @@ def check_wanted(index: Index) -> None:
     """Refuse experience records that are switched off.
 
     Raises:
-        UsageError: they are.
+        UsageError: index.yml switches them off.
         ConfigError: index.yml cannot be read.
     """
     if not index.settings().experiences:

@@ -329,7 +329,7 @@ async def query(
 
     from qmd.operations import hybrid_search
     from qmd.ranking.expansion import fields_of
-    from qmd.ranking.hybrid import Recipe
+    from qmd.ranking.hybrid_lists import Recipe
     from qmd.ranking.search_log import begin
 
     asked = hybrid_search.asked_document(question, searches, intent)

@@ -213,7 +213,7 @@ def existing(index: Index, place: DocumentPlace, text: str | None) -> str:
     """Return the text of a document that has to be there.
 
     Raises:
-        DocumentNotFound: it is not.
+        DocumentNotFound: the document does not exist.
         UsageError: it is no UTF-8, so that it cannot be edited.
     """
     from qmd.storage import document_lookup
@@ -241,5 +241,5 @@ def outline_of(text: str) -> list[SectionHeading]:
     from qmd.text.headings import stored_headings
 
     start = len(text[: frontmatter(text).block].encode())
-    outline = outlines.of_document(text.encode(), start)
+    outline = outlines.document_outline(text.encode(), start)
     return stored_headings(outline.kinds, outline.lines, outline.texts)

@@ -17,7 +17,7 @@ def kept(cursor: Cursor, keys: Sequence[str]) -> dict[str, object]:
     return {key: json.loads(value) for key, value in rows}
 
 
-def keep(cursor: Cursor, kind: str, answers: Mapping[str, object]) -> None:
+def keep_answers(cursor: Cursor, kind: str, answers: Mapping[str, object]) -> None:
     """Keep answers.
 
     Args:

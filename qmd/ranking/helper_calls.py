@@ -61,7 +61,7 @@ class Aid:
     def keep(self, kind: str, values: Mapping[str, object]) -> None:
         """Keep answers for the next time, where the index can be written."""
         with suppress(IndexFailure):
-            self._database.write(partial(answer_cache.keep, kind=kind, answers=values))
+            self._database.write(partial(answer_cache.keep_answers, kind=kind, answers=values))
 
 
 def key(*parts: str) -> str:

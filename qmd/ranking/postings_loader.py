@@ -147,7 +147,7 @@ class Holder:
             return known is not None and self._hold(cursor, known)
 
     def _stamp(self) -> Stamp:
-        """Return what tells the sidecar from others in its place."""
+        """Return the stamp of the sidecar file that is there now."""
         try:
             info = os.stat(self._path)
         except OSError:
@@ -155,7 +155,7 @@ class Holder:
         return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
     def _sidecar(self, stamp: Stamp) -> MappedSegment | None:
-        """Map the sidecar, once as long as it is the same file; None if it is none."""
+        """Map the sidecar, once while it is the same file; None if the file is no sidecar."""
         from qmd.ranking import postings_file, postings_reader
 
         if self._known is None or self._known[0] != stamp:
@@ -286,7 +286,7 @@ class Holder:
         """Stop if a writer waits or the process ends.
 
         Raises:
-            Stopped: that is so.
+            Stopped: a writer waits, or the process ends.
         """
         cancellation.check()
         ends = not threading.main_thread().is_alive()

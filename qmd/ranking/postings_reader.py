@@ -8,9 +8,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qmd.ranking import bm25, segment_check
-from qmd.ranking.inverted_index import TERM_BITS, Documents, Inverted, Names, Part, Segment
+from qmd.ranking.inverted_index import Inverted
 from qmd.ranking.lexicon import Lexicon, Strings
 from qmd.ranking.postings_file import Packed, Packer
+from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import given
 

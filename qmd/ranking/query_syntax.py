@@ -130,7 +130,7 @@ def _tokens(query: str, *, grouping: bool) -> Iterator[Token]:
 
 
 def _prefix(text: str) -> str | None:
-    """Return the beginning that a word such as `conf*` stands for, folded; None: it is none."""
+    """Return the beginning in a word such as `conf*`, folded; None for any other word."""
     if not text.endswith("*") or not _WORD.fullmatch(text, 0, len(text) - 1):
         return None
     if any(map(tokenizer.is_gram, text[:-1])):

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qmd.ranking.inverted_index import Documents, Part, Segment
+    from qmd.ranking.segments import Documents, Part, Segment
 
 _COUNTS = "u"
 """Kind of the arrays whose numbers are never below 0."""

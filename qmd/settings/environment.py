@@ -83,7 +83,7 @@ def check_reach(place: Place) -> None:
     """Refuse an index without permission to look for it.
 
     Raises:
-        IndexOutOfReach: that is so.
+        IndexOutOfReach: the permission is missing.
     """
     try:
         os.stat(place.database)
@@ -154,7 +154,7 @@ def _in_project(user: Place, project: Path) -> Place:
     if stray is not None:
         raise UsageError(
             f"{stray} is a link that leads out of this project, to {os.path.realpath(stray)}.\n\n"
-            "Look who put it there, and remove it. To use that index on purpose, name it: "
+            "Find out what made it, and remove it. To use that index on purpose, name it: "
             "QMD_CONFIG_DIR and INDEX_PATH."
         )
     return user._replace(

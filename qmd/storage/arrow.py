@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 Buffer = bytes | memoryview | array  # type: ignore[type-arg]
 
 
+IS_2 = hasattr(_duckdb, "_set_arrow_sources")
+"""Whether the engine is that of DuckDB 2, which leaves Arrow to its Python package."""
+
+
 def load_arrow() -> None:
     """Make DuckDB read and return objects of Arrow.
 
-    The engine of DuckDB 1 does so by itself. That of DuckDB 2 leaves it to its Python package,
-    which takes three times as long to load as the engine.
+    The engine of DuckDB 1 does so by itself. The Python package of DuckDB 2 takes three times as
+    long to load as the engine.
     """
-    if hasattr(_duckdb, "_set_arrow_sources"):
+    if IS_2:
         import duckdb  # noqa: F401
 
 
@@ -39,11 +43,14 @@ def fetched(
 ) -> pa.RecordBatchReader:
     """Run a query and return its rows as batches of Arrow.
 
-    DuckDB 2 would copy the rows of `execute` once more, and warn of it.
+    DuckDB 2 would copy the rows of `execute` once more, and warn of it. DuckDB 1 makes an object of
+    each value of a relation with parameters: 81,000 vectors of 384 numbers took 14 times the
+    processor time and 1.3 GB more memory, to which its limit does not apply.
     """
     load_arrow()
-    relation: Any = connection.sql(text, params=dict(parameters))
-    reader: pa.RecordBatchReader = relation.to_arrow_reader(batch_rows)
+    given = dict(parameters)
+    rows: Any = connection.sql(text, params=given) if IS_2 else connection.execute(text, given)
+    reader: pa.RecordBatchReader = rows.to_arrow_reader(batch_rows)
     return reader
 
 

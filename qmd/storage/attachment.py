@@ -216,5 +216,5 @@ def check_files(path: Path) -> None:
             raise IndexUnreadable(
                 path,
                 f"{file.name} has to be a file: it is a pipe or a folder.",
-                mend="Look who put it there, remove it, and try again.",
+                mend="Find out what made it, remove it, and try again.",
             )

@@ -88,7 +88,7 @@ def check() -> None:
     """Raise `Stopped` if the task of this work is cancelled.
 
     Raises:
-        Stopped: it is not.
+        Stopped: the task is cancelled.
     """
     stop = CURRENT.get()
     if stop is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -342,6 +343,13 @@ def tags(cursor: Cursor, document_id: int) -> list[str]:
     """Tags of a document, of its front matter and of its text."""
     rows = cursor.run("documents/tags", document_id=document_id)
     return [tag for (found,) in rows for tag in found or ()]
+
+
+def metadata(cursor: Cursor, document_id: int) -> dict[str, object]:
+    """Metadata of a document, of its front matter or of the properties of its file."""
+    rows = cursor.run("documents/metadata", document_id=document_id)
+    found = json.loads(rows[0][0]) if rows and rows[0][0] else {}
+    return found if isinstance(found, dict) else {}
 
 
 def places(cursor: Cursor, ids: Sequence[int]) -> dict[int, Places]:

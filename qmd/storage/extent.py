@@ -43,7 +43,7 @@ def extent_of(path: Path) -> Extent | None:
         with path.open("rb") as file:
             return Extent(os.fstat(file.fileno()).st_size, file.read(HEADERS))
     except OSError:
-        return None  # what is wrong with it is told by who attaches it
+        return None  # the engine that attaches it says what is wrong
 
 
 def cut_back(path: Path, before: Extent) -> bool:

@@ -64,7 +64,7 @@ def check_kind(index: Path) -> None:
     Where there is one, the file may be attached, and is not opened: see `database`.
 
     Raises:
-        IndexUnreadable: it is none.
+        IndexUnreadable: the file is no database.
     """
     try:
         if index.with_name(f"{index.name}.lock").exists() or not index.is_file():

@@ -1,4 +1,4 @@
-"""Output formats: JSON, CSV, XML and columns of text."""
+"""Output formats: JSON, CSV, Markdown, XML and columns of text."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TypeVar
 from qmd.errors import UsageError
 from qmd.text.display_width import columns_of, padded
 from qmd.visible import shown
+from qmd.wording import on_one_line
 
 
 class Format(StrEnum):
@@ -125,6 +126,46 @@ class _CsvLines(list[str]):
     def write(self, text: str) -> None:
         """Take one line of the writer."""
         self.append(text.removesuffix("\r\n") + "\n")
+
+
+def csv_row(fields: Sequence[str], *, always_quoted: set[int], raw_csv: bool) -> str:
+    """Write one line of RFC 4180 in which some fields are quoted whether they need it or not."""
+    cells = fields if raw_csv else [defused(text) for text in fields]
+    return (
+        ",".join(
+            '"' + text.replace('"', '""') + '"'
+            if at in always_quoted or any(mark in text for mark in ',"')
+            else text
+            for at, text in enumerate(cells)
+        )
+        + "\n"
+    )
+
+
+def joined_lines(text: str) -> str:
+    """Join the lines of a text."""
+    return " ".join(text.splitlines())
+
+
+def markdown_block(title: str, file: str, docid: str, context: str | None, text: str) -> str:
+    """Write a document or a result as a block of Markdown."""
+    lines = [
+        "---",
+        f"# {joined_lines(title)}",
+        f"**file:** `{on_one_line(file)}`",
+        f"**docid:** `{docid}`",
+    ]
+    if context:
+        lines.append(f"**context:** `{joined_lines(context)}`")
+    return "\n".join([*lines, "", text.rstrip("\n"), ""])
+
+
+def with_numbers(text: str, first: int = 1) -> str:
+    """Put its number before each line."""
+    lines = text.split("\n")
+    last = lines.pop() if lines[-1] == "" and len(lines) > 1 else None
+    numbered = [f"{first + at}: {line}" for at, line in enumerate(lines)]
+    return "\n".join(numbered) + ("\n" if last is not None else "")
 
 
 def as_xml(files: Iterable[tuple[Mapping[str, str | None], str]]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence, Set
 from typing import NamedTuple
 
-from qmd.text.display_width import columns_of, cut_before, cut_to, folded
+from qmd.text.display_width import columns_of, cut_before, cut_to, folded_rows
 from qmd.types import Result
 from qmd.visible import shown, visible
 from qmd.wording import on_one_line
@@ -38,7 +38,7 @@ class Row(NamedTuple):
     text: str
 
 
-def name_of(name: str, rest: int, columns: int) -> str:
+def shortened_name(name: str, rest: int, columns: int) -> str:
     """Cut the name of a file so that a line has room for `rest` columns besides."""
     return cut_before(shown(on_one_line(name)), max(SHORTEST_NAME, columns - rest))
 
@@ -77,7 +77,7 @@ def rows(
     parts = [
         (at, number, part)
         for at, (number, text) in enumerate(lines)
-        for part in folded(text, width)
+        for part in folded_rows(text, width)
     ]
     start = _best(parts, found_in, most) if found_in else 0
     end = min(start + most, len(parts))

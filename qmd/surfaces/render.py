@@ -1,4 +1,4 @@
-"""Results as text: for people, for pipes, for programs."""
+"""Search results as text: for people, for pipes, for programs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.surfaces import terminal
-from qmd.surfaces.formats import Format, as_csv, as_json, as_xml, defused
+from qmd.surfaces.formats import (
+    Format,
+    as_csv,
+    as_json,
+    as_xml,
+    csv_row,
+    joined_lines,
+    markdown_block,
+    with_numbers,
+)
 from qmd.text import paths
-from qmd.types import Passage, Result
+from qmd.types import Result
 from qmd.visible import shown
 from qmd.wording import on_one_line
 
@@ -57,11 +66,11 @@ class Style(NamedTuple):
 
     def value(self, text: str) -> str:
         """Format an untrusted value."""
-        return shown(_one_line(text)) if self.terminal else text
+        return shown(joined_lines(text)) if self.terminal else text
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
         """`parts` as one text."""
-        return terminal.joined(separator, parts) if self.colour else separator.join(parts)
+        return terminal.joined_styled(separator, parts) if self.colour else separator.join(parts)
 
 
 PLAIN = Style()
@@ -126,8 +135,8 @@ def results(
             )
         case Format.FILES:
             return "".join(
-                _row(
-                    [r.docid, f"{r.score:.2f}", on_one_line(name), _one_line(r.context or "")],
+                csv_row(
+                    [r.docid, f"{r.score:.2f}", on_one_line(name), joined_lines(r.context or "")],
                     always_quoted={3},
                     raw_csv=raw_csv,
                 )
@@ -135,7 +144,7 @@ def results(
             )
         case Format.MD:
             return "\n".join(
-                _markdown(r.title, name, r.docid, r.context, t) for r, name, t in listed
+                markdown_block(r.title, name, r.docid, r.context, t) for r, name, t in listed
             )
         case Format.XML:
             return as_xml(
@@ -195,7 +204,7 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
 
 def _for_people(result: Result, name: str, text: str) -> str:
     at = f":{result.line}" if result.place is None else f" {result.place}"
-    lines = [f"{on_one_line(name)}{at} {result.docid}", f"Title: {_one_line(result.title)}"]
+    lines = [f"{on_one_line(name)}{at} {result.docid}", f"Title: {joined_lines(result.title)}"]
     if result.also_in:
         lines.append(_also_in(result))
     if result.context:
@@ -234,7 +243,7 @@ def _on_screen(result: Result, name: str, text: str, style: Style) -> str:
     if result.similar:
         more += f"  {_also(result)}"
         score.append(style.paint(f"  {_also(result)}", "2"))
-    name = style.paint(on_screen.name_of(name, len(more), style.columns), "36")
+    name = style.paint(on_screen.shortened_name(name, len(more), style.columns), "36")
     place = style.linked(name, result.file, result.line)
     lines = [style.joined("", [place, style.paint(f"{at} {result.docid}", "2"), *score])]
     title, context = on_screen.title_and_context(result, style.columns)
@@ -280,147 +289,3 @@ def explained(explain: Mapping[str, Any]) -> list[str]:
             f"= {score:.6f}  {weight} / {rank} + {1 - weight:.2g} · {rerank:.6f} ({source})"
         )
     return lines
-
-
-def passages(
-    found: Sequence[Passage],
-    form: Format,
-    *,
-    numbered: bool = False,
-    single: bool = False,
-    raw_csv: bool = False,
-) -> str:
-    """Documents.
-
-    Args:
-        single: exactly one was asked for: nothing but its text for people.
-        raw_csv: write cells as they are, also those that a spreadsheet would run.
-    """
-    texts = [with_numbers(p.body, p.first) if numbered and not p.reason else p.body for p in found]
-    listed = list(zip(found, texts, strict=True))
-    match form:
-        case Format.JSON:
-            records = [_passage_record(p, text) for p, text in listed]
-            return as_json(records[0] if single else records)
-        case Format.CSV:
-            return as_csv(
-                ["docid", "file", "title", "context", "skipped", "reason", "body"],
-                (_passage_cells(*each) for each in listed),
-                raw_csv=raw_csv,
-            )
-        case Format.FILES:
-            return "".join(
-                _row(
-                    [p.docid, on_one_line(p.file), _one_line(p.context or "")]
-                    + ([f"[SKIPPED: {_told(p.reason)}]"] if p.reason else []),
-                    always_quoted={2},
-                    raw_csv=raw_csv,
-                )
-                for p, _ in listed
-            )
-        case Format.MD:
-            return "\n".join(
-                _markdown(p.title or p.file, p.file, p.docid, p.context, f"> Skipped: {p.reason}")
-                if p.reason
-                else _markdown(p.title, p.file, p.docid, p.context, text)
-                for p, text in listed
-            )
-        case Format.XML:
-            return as_xml(
-                (
-                    {
-                        "docid": p.docid,
-                        "name": p.file,
-                        "title": p.title,
-                        "context": p.context,
-                        "skipped": _told(p.reason),
-                    },
-                    text,
-                )
-                for p, text in listed
-            )
-        case Format.CLI:
-            if single:
-                return _ended(texts[0])
-            return "\n".join(
-                f"{'=' * 60}\nFile: {on_one_line(p.file)}\n{'=' * 60}\n\n"
-                + _with_context(p, f"[SKIPPED: {p.reason}]" if p.reason else text)
-                for p, text in listed
-            )
-
-
-def _passage_cells(passage: Passage, text: str) -> list[str]:
-    skipped = str(passage.reason is not None).lower()
-    whence = [passage.docid, passage.file, passage.title, passage.context or ""]
-    return [*whence, skipped, _told(passage.reason), text]
-
-
-def _passage_record(passage: Passage, text: str) -> dict[str, object]:
-    record: dict[str, object] = {
-        "docid": passage.docid or None,
-        "file": passage.file,
-        "title": passage.title if passage.docid else None,
-        "context": passage.context,
-        "uri": passage.uri or None,
-    }
-    if passage.reason:
-        record |= {"skipped": True, "reason": _told(passage.reason)}
-    else:
-        record |= {"line": passage.first, "lines": passage.total, "body": text}
-    return record
-
-
-def _told(reason: str | None) -> str:
-    """Shorten a reason for programs to one line, without similar names."""
-    first, _, rest = (reason or "").partition("\n")
-    if not first.endswith(":"):
-        return first
-    listed = [line.removeprefix("  - ") for line in rest.splitlines() if line.startswith("  - ")]
-    return f"{first} {', '.join(listed)}"
-
-
-def _with_context(passage: Passage, text: str) -> str:
-    head = f"Folder Context: {passage.context}\n---\n\n" if passage.context else ""
-    return head + _ended(text)
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith("\n") else text + "\n"
-
-
-def with_numbers(text: str, first: int = 1) -> str:
-    """Each line with its number."""
-    lines = text.split("\n")
-    last = lines.pop() if lines[-1] == "" and len(lines) > 1 else None
-    numbered = [f"{first + at}: {line}" for at, line in enumerate(lines)]
-    return "\n".join(numbered) + ("\n" if last is not None else "")
-
-
-def _row(fields: Sequence[str], *, always_quoted: set[int], raw_csv: bool) -> str:
-    """Write one line of RFC 4180 in which some fields are quoted whether they need it or not."""
-    cells = fields if raw_csv else [defused(text) for text in fields]
-    return (
-        ",".join(
-            '"' + text.replace('"', '""') + '"'
-            if at in always_quoted or any(mark in text for mark in ',"')
-            else text
-            for at, text in enumerate(cells)
-        )
-        + "\n"
-    )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.splitlines())
-
-
-def _markdown(title: str, file: str, docid: str, context: str | None, text: str) -> str:
-    lines = [
-        "---",
-        f"# {_one_line(title)}",
-        f"**file:** `{on_one_line(file)}`",
-        f"**docid:** `{docid}`",
-    ]
-    if context:
-        lines.append(f"**context:** `{_one_line(context)}`")
-    return "\n".join([*lines, "", text.rstrip("\n"), ""])

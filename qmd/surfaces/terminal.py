@@ -92,7 +92,7 @@ def width() -> int | None:
 
 def paint(text: str, code: str) -> Styled:
     """Colour a text by the parameters of an SGR sequence."""
-    return Styled(f"\033[{code}m{joined('', [text])}\033[0m" if text else "")
+    return Styled(f"\033[{code}m{joined_styled('', [text])}\033[0m" if text else "")
 
 
 def paint_matches(text: str, is_match: Callable[[str], object], code: str) -> Styled:
@@ -106,13 +106,13 @@ def paint_matches(text: str, is_match: Callable[[str], object], code: str) -> St
 
 def link(text: str, target: str) -> Styled:
     """Make a text a hyperlink (OSC 8), unless its target could end the sequence."""
-    inside = joined("", [text])
+    inside = joined_styled("", [text])
     if not (target.isascii() and target.isprintable() and " " not in target):
         return inside
     return Styled(f"\033]8;;{target}\033\\{inside}\033]8;;\033\\")
 
 
-def joined(separator: str, parts: Iterable[str]) -> Styled:
+def joined_styled(separator: str, parts: Iterable[str]) -> Styled:
     """Join texts; those without styling of our own are made visible."""
     between = visible(separator)
     return Styled(
@@ -124,4 +124,4 @@ def ended(text: str) -> str:
     """Return a text with a line break at its end."""
     if text.endswith("\n"):
         return text
-    return joined("", [text, "\n"]) if isinstance(text, Styled) else f"{text}\n"
+    return joined_styled("", [text, "\n"]) if isinstance(text, Styled) else f"{text}\n"

@@ -46,7 +46,7 @@ def cut_before(text: str, width: int) -> str:
     return "…" + next(_broken(text[::-1], width - 1), "")[::-1]
 
 
-def folded(text: str, width: int) -> list[str]:
+def folded_rows(text: str, width: int) -> list[str]:
     """Fold a text between words to rows of a width; a word that is longer is broken.
 
     Args:

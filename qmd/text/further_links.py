@@ -83,7 +83,7 @@ def in_html(data: bytes, start: int) -> Iterator[Link]:
             yield Link(found.start(), IMAGE if is_picture else INLINE, shown, _unescaped(target))
 
 
-def tags(data: bytes, start: int) -> Iterator[Link]:
+def tags_in_brackets(data: bytes, start: int) -> Iterator[Link]:
     """Yield the tags in brackets, as Logseq writes those with blanks: `#[[green tea]]`.
 
     Args:

@@ -117,7 +117,7 @@ def _said(metadata: object) -> str | None:
 
 
 def language_code(name: str) -> str | None:
-    """Return the code of a language: `de` of `de-AT`, `ger` or `German`; None: it is none."""
+    """Return the code of a language: `de` of `de-AT`, `ger` or `German`; None for other words."""
     name = name.strip().lower().replace("_", "-").partition("-")[0]
     if name in _NAMES:
         return _NAMES[name]

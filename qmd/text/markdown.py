@@ -156,15 +156,25 @@ def _title_as_written(block: str, value: float) -> str:
 
 def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
     """Return the date of a document in UTC: front matter, else file name, else `modified`."""
-    for _, value in _dates(matter.metadata):
+    written = next((moment for _, moment in metadata_dates(matter.metadata)), None)
+    return written or day_in_name(path) or modified
+
+
+def metadata_dates(metadata: Mapping[str, object]) -> Iterator[tuple[str, datetime]]:
+    """Yield the keys of metadata that have dates with these in UTC, the most telling key first."""
+    for key, value in _dates(metadata):
         found = parsed_date(value)
         if found is not None:
-            return found
+            yield key, found
+
+
+def day_in_name(path: str) -> datetime | None:
+    """Return the first day that stands in the name of a file."""
     for match in _DAY_IN_NAME.finditer(path.rpartition("/")[2]):
         found = parsed_date(f"{match['year']}-{match['month']}-{match['day']}")
         if found is not None:
             return found
-    return modified
+    return None
 
 
 def undated(matter: Frontmatter) -> str | None:

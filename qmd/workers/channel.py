@@ -81,7 +81,7 @@ def packed_error(error: Exception) -> tuple[type[Exception], str, dict[str, Any]
     return type(error), str(error), {}
 
 
-def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
+def unpacked_error(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
     """Restore the error of a message from `packed_error`."""
     kind, text, facts = message
     error = kind.__new__(kind, text)

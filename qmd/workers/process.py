@@ -122,7 +122,7 @@ class Process:
         if kind != "piece":
             self.is_within = False
         if kind == "failed":
-            raise channel.unpacked(value)
+            raise channel.unpacked_error(value)
         return kind, value
 
     def _wait(self) -> None:

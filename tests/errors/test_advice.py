@@ -10,7 +10,7 @@ import pytest
 import qmd
 from qmd.errors import DocumentNotFound, FolderTaken, IndexTaken, SqlOutOfMemory, SqlTimeout
 from qmd.errors.base import QmdError, advised
-from qmd.workers.channel import packed_error, unpacked
+from qmd.workers.channel import packed_error, unpacked_error
 
 
 def test_each_surface_has_its_own_advice_and_python_that_of_the_text():
@@ -22,7 +22,7 @@ def test_each_surface_has_its_own_advice_and_python_that_of_the_text():
 
 def test_an_error_keeps_its_advice_on_its_way_between_processes():
     for error in (SqlTimeout(2), QmdError("It failed.", advice={"command": "Use --x."})):
-        passed_on = unpacked(pickle.loads(pickle.dumps(packed_error(error))))
+        passed_on = unpacked_error(pickle.loads(pickle.dumps(packed_error(error))))
         assert passed_on.told("command") == error.told("command")
         assert str(passed_on) == str(error)
 

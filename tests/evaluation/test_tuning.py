@@ -13,7 +13,7 @@ from qmd.evaluation import fixtures
 from qmd.evaluation.index_under_test import Bench
 from qmd.evaluation.opened_results import from_log
 from qmd.evaluation.significance import p_value
-from qmd.evaluation.tuning import FEWEST, compared, tune
+from qmd.evaluation.tuning import FEWEST, chosen_share, tune
 from qmd.operations.documents import get
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
@@ -44,7 +44,7 @@ def test_p_is_that_of_all_assignments_of_a_few_queries():
 
 
 def test_a_share_that_is_better_throughout_is_proposed():
-    tuned = compared({0.25: [0.9] * COUNT, 0.45: [0.5] * COUNT, 0.65: [0.4] * COUNT}, 0.45)
+    tuned = chosen_share({0.25: [0.9] * COUNT, 0.45: [0.5] * COUNT, 0.65: [0.4] * COUNT}, 0.45)
     assert (tuned.best, tuned.now, tuned.is_proposed) == (0.25, 0.45, True)
     assert (tuned.before, tuned.after) == (pytest.approx(0.5), pytest.approx(0.9))
     assert tuned.p < 0.01
@@ -52,16 +52,16 @@ def test_a_share_that_is_better_throughout_is_proposed():
 
 def test_a_share_that_one_query_makes_the_best_is_not_proposed():
     lucky = [1.0, *[0.5] * (COUNT - 1)]
-    tuned = compared({0.25: lucky, 0.45: [0.5] * COUNT}, 0.45)
+    tuned = chosen_share({0.25: lucky, 0.45: [0.5] * COUNT}, 0.45)
     assert tuned.best == 0.25
     assert tuned.after == tuned.before  # without that query, both are alike
     assert not tuned.is_proposed
 
 
 def test_few_queries_propose_nothing_and_equal_shares_leave_the_one_in_use():
-    few = compared({0.25: [0.9] * 8, 0.45: [0.5] * 8}, 0.45)
+    few = chosen_share({0.25: [0.9] * 8, 0.45: [0.5] * 8}, 0.45)
     assert (few.best, few.is_proposed) == (0.25, False)
-    same = compared({share: [0.7] * COUNT for share in (0.15, 0.45, 0.85)}, 0.45)
+    same = chosen_share({share: [0.7] * COUNT for share in (0.15, 0.45, 0.85)}, 0.45)
     assert (same.best, same.is_proposed, same.p) == (0.45, False, 1.0)
 
 

@@ -24,7 +24,7 @@ def keep(database):
     """Keeps answers; the cache is empty at first."""
     database.write(lambda cursor: cursor.run("maintenance/clear_cache"))
     return lambda **values: database.write(
-        partial(answer_cache.keep, kind="rerank", answers=values)
+        partial(answer_cache.keep_answers, kind="rerank", answers=values)
     )
 
 
@@ -76,5 +76,5 @@ def test_the_oldest_answers_go_first(database, keep, monkeypatch):
 )
 def test_scores_and_texts_come_back_to_the_last_digit_and_character(database, values):
     database.write(lambda cursor: cursor.run("maintenance/clear_cache"))
-    database.write(partial(answer_cache.keep, kind="expansion", answers=values))
+    database.write(partial(answer_cache.keep_answers, kind="expansion", answers=values))
     assert kept(database, *values) == values

@@ -9,6 +9,7 @@ import pytest
 
 from qmd.surfaces import formats, render
 from qmd.surfaces.formats import Format
+from qmd.surfaces.render_documents import documents_as
 from qmd.types import Passage, Result
 
 FORMULAS = [
@@ -90,18 +91,18 @@ def test_cells_of_documents_are_defused():
         Passage("#abc123", "=n/a.md", HOSTILE, "@SUM(1)", "", 1, 1, "-1-1\n"),
         Passage.missing("=1+1", "=2 is not found."),
     ]
-    assert read(render.passages(found, Format.CSV))[1:] == [
+    assert read(documents_as(found, Format.CSV))[1:] == [
         ["#abc123", "'=n/a.md", f"'{HOSTILE}", "'@SUM(1)", "false", "", "'-1-1\n"],
         ["", "'=1+1", "", "", "true", "'=2 is not found.", ""],
     ]
-    assert read(render.passages(found, Format.CSV, raw_csv=True))[1:] == [
+    assert read(documents_as(found, Format.CSV, raw_csv=True))[1:] == [
         ["#abc123", "=n/a.md", HOSTILE, "@SUM(1)", "false", "", "-1-1\n"],
         ["", "=1+1", "", "", "true", "=2 is not found.", ""],
     ]
-    assert render.passages(found, Format.FILES) == (
+    assert documents_as(found, Format.FILES) == (
         '#abc123,\'=n/a.md,"\'@SUM(1)"\n,\'=1+1,"",[SKIPPED: =2 is not found.]\n'
     )
-    assert render.passages(found, Format.FILES, raw_csv=True) == (
+    assert documents_as(found, Format.FILES, raw_csv=True) == (
         '#abc123,=n/a.md,"@SUM(1)"\n,=1+1,"",[SKIPPED: =2 is not found.]\n'
     )
 

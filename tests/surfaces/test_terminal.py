@@ -15,7 +15,7 @@ from qmd.surfaces.cli import progress, server_process
 def test_our_styling_is_put_around_what_was_made_visible():
     painted = terminal.paint("a\033[2J", "31")
     assert painted == "\033[31ma\\x1b[2J\033[0m"
-    assert terminal.joined("\t", [painted, "\033[0m"]) == f"{painted}\t\\x1b[0m"
+    assert terminal.joined_styled("\t", [painted, "\033[0m"]) == f"{painted}\t\\x1b[0m"
     assert terminal.ended(painted) == f"{painted}\n"
 
 

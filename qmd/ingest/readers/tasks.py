@@ -26,7 +26,7 @@ class Task(NamedTuple):
     Attributes:
         tag: reader and version, as the index notes them.
         reader: as in `Kind`; of a converter the command, with `{path}` for the file.
-        folder: that a converter runs in; None: it is none.
+        folder: that a converter runs in; None: the reader is no converter.
         ocr: languages of pages that are pictures; '': their text is not read.
     """
 

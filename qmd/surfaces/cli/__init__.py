@@ -172,19 +172,19 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         console.current().stay_alone()  # it may be the server that lacks something
         if console.current().environ.get("QMD_DEBUG") == "1":
             raise
-        if isinstance(error, OSError) and error.filename is None and _output_fails():
-            complain(f"The output cannot be written: {error.strerror or error}.")
-            return 1
-        refused = _refused(error)
-        if refused:
-            complain(refused)
-            return 1
-        complain(
-            readable(f"qmd failed: {type(error).__name__}: {shown(error)}") + "\n\n"
-            "This is a mistake in qmd. Run it again with QMD_DEBUG=1 to see where."
-        )
+        complain(_in_words(error))
         return 1
     return code
+
+
+def _in_words(error: Exception) -> str:
+    """Describe an error that is none of qmd's own."""
+    if isinstance(error, OSError) and error.filename is None and _output_fails():
+        return f"The output cannot be written: {error.strerror or error}."
+    return _refused(error) or (
+        readable(f"qmd failed: {type(error).__name__}: {shown(error)}") + "\n\n"
+        "This is a mistake in qmd. Run it again with QMD_DEBUG=1 to see where."
+    )
 
 
 def carry_out_here(arguments: Sequence[str]) -> int | None:

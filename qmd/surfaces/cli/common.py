@@ -222,7 +222,7 @@ def complain(text: str) -> None:
     red = terminal.may_colour(console.current().environ, errors=True)
     first, _, rest = text.partition("\n")
     head = terminal.paint(first, "31") if red else first
-    notice(terminal.joined("\n", [head, rest] if rest else [head]))
+    notice(terminal.joined_styled("\n", [head, rest] if rest else [head]))
 
 
 def confirmed(question: str) -> bool:
@@ -264,7 +264,7 @@ def key_pressed(question: str, wanted: str) -> bool:
 
         terminal.err(shown(question))
         at.err.flush()
-        key = windows.key_pressed()
+        key = windows.read_key()
         notice(key if key.isalnum() else "")
         return key.casefold() == wanted
     import termios

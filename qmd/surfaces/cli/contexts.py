@@ -9,7 +9,7 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.operations import contexts as operations
-from qmd.operations.contexts import place_of
+from qmd.operations.contexts import context_place
 from qmd.operations.documents import below
 from qmd.quoting import command as quoted
 from qmd.surfaces import formats
@@ -36,7 +36,7 @@ def add(here: State, arguments: dict[str, Any], _: object) -> None:
         added = operations.add_context(engine, path, text)
         name = added.collection
         empty = name is not None and not below(engine, name, added.prefix)
-    place = shown(place_of(name, added.prefix))
+    place = shown(context_place(name, added.prefix))
     replaces = any((each.collection, each.prefix) == (name, added.prefix) for each in known)
     say(f"{'Replaced' if replaces else 'Added'} context {'of' if replaces else 'to'} {place}.")
     if empty and name is not None:
@@ -49,7 +49,7 @@ def add(here: State, arguments: dict[str, Any], _: object) -> None:
 def list_(call: Call, contexts: Sequence[Context]) -> None:
     """Write the contexts with their places, in order."""
     ordered = sorted(contexts, key=lambda c: (c.collection or "", c.prefix))
-    found = [(place_of(c.collection, c.prefix), c.body) for c in ordered]
+    found = [(context_place(c.collection, c.prefix), c.body) for c in ordered]
     if call.options.as_json:
         say(formats.as_json([{"path": place, "context": text} for place, text in found]))
     elif not found:
@@ -62,7 +62,7 @@ def list_(call: Call, contexts: Sequence[Context]) -> None:
 @command(operations.remove_context)
 def rm(_: Call, removed: Context) -> None:
     """Confirm the removal."""
-    say(f"Removed context from {shown(place_of(removed.collection, removed.prefix))}.")
+    say(f"Removed context from {shown(context_place(removed.collection, removed.prefix))}.")
 
 
 @app.command()

@@ -134,7 +134,7 @@ def interactive(
 def _declare(
     run: Callable[..., None], operation: Operation, options: type[Any] | None
 ) -> Callable[..., None]:
-    """Give a command what `framework.declared` makes its signature of, once it is wanted."""
+    """Store on a command what `framework.declared` builds its signature from."""
     run.__name__ = operation.command.split()[-1]
     vars(run).update(operation=operation, options=options, examples=operation.examples)
     return run
@@ -241,7 +241,7 @@ def _check(declared: Declared, value: Any) -> None:
     """Refuse a number that is out of bounds.
 
     Raises:
-        InvalidArgument: it is.
+        InvalidArgument: the number is out of bounds.
     """
     about, label = declared.about, _label(declared)
     if about.problem and (problem := about.problem(value)):

@@ -12,11 +12,12 @@ from qmd.errors import Ambiguous, DocumentNotFound, InvalidArgument, UsageError
 from qmd.operations import documents as operations
 from qmd.operations import listing
 from qmd.operations.listing import Document
-from qmd.surfaces import formats, render, wording
+from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, RawCsv, State, complain, here, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.surfaces.cli.search_options import FormatName, chosen_format
 from qmd.surfaces.formats import Format
+from qmd.surfaces.render_documents import documents_as
 from qmd.text import paths
 from qmd.visible import shown
 from qmd.wording import on_one_line
@@ -91,7 +92,7 @@ def _passage(engine: Index, file: str, arguments: dict[str, Any]) -> Passage:
 
 
 def _rendered(passages: Sequence[Passage], options: DocumentOutput, *, single: bool = False) -> str:
-    return render.passages(
+    return documents_as(
         passages,
         options.format,
         numbered=options.line_numbers,

@@ -22,6 +22,9 @@ from qmd.visible import shown
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qmd.models.registry import Model, Role
     from qmd.reports import Embedded, EmbedStep
 
 
@@ -132,36 +135,12 @@ def summary(report: Embedded) -> str:
 )
 def list_models(context: typer.Context, as_json: Json = False) -> None:
     """Show the models that can be used, and which are."""
-    from qmd.models import e5, hub, registry
     from qmd.models.registry import ROLES
 
     here = state(context)
     with here.engine() as engine:
         used = {role: engine.models.chosen(role) for role in ROLES}
-        folder = engine.models.machine.hub
-
-    def is_here(model: registry.Model) -> bool:
-        if model.is_in_package:
-            return e5.is_installed()
-        return not model.is_on_hub or hub.cached(model.uri, folder) is not None
-
-    named = {model.name for model in registry.MODELS}
-    extra = [model for model in used.values() if model is not None and model.name not in named]
-    rows = [
-        {
-            "name": model.name,
-            "role": model.role,
-            "used": used[model.role] == model,
-            "here": is_here(model),
-            "dimensions": model.dimensions,
-            "context": model.context,
-            "languages": model.languages,
-            "licence": model.licence,
-            "bytes": model.size,
-            "uri": model.uri,
-        }
-        for model in (*registry.MODELS, *extra)
-    ]
+        rows = _model_rows(used, engine.models.machine.hub)
     if as_json:
         say(formats.as_json(rows))
         return
@@ -186,6 +165,39 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
             )
         )
     say("\n* in use. Choose others under 'models' in index.yml; fetch them with 'qmd models pull'.")
+
+
+def _model_rows(used: Mapping[Role, Model | None], folder: Path) -> list[dict[str, object]]:
+    """Describe the known models, and those that are used besides.
+
+    Args:
+        used: by role.
+        folder: of the hub's files.
+    """
+    from qmd.models import e5, hub, registry
+
+    def is_here(model: Model) -> bool:
+        if model.is_in_package:
+            return e5.is_installed()
+        return not model.is_on_hub or hub.cached(model.uri, folder) is not None
+
+    named = {model.name for model in registry.MODELS}
+    extra = [model for model in used.values() if model is not None and model.name not in named]
+    return [
+        {
+            "name": model.name,
+            "role": model.role,
+            "used": used[model.role] == model,
+            "here": is_here(model),
+            "dimensions": model.dimensions,
+            "context": model.context,
+            "languages": model.languages,
+            "licence": model.licence,
+            "bytes": model.size,
+            "uri": model.uri,
+        }
+        for model in (*registry.MODELS, *extra)
+    ]
 
 
 def _whereabouts(row: Mapping[str, object]) -> str:

@@ -63,7 +63,7 @@ def _exported(done: Exported) -> str:
         f"Exported {what} to {shown(done.folder)} ({wording.size(done.bytes)}) in "
         f"{wording.duration(done.seconds)}: {done.written} of {wording.amount(done.files, 'file')} "
         f"written{', the others as they were' if done.written < done.files else ''}.\n"
-        f"Nobody could write to the index for {done.held:.2f} s of that."
+        f"For {done.held:.2f} s of that, nothing could be written to the index."
     )
 
 

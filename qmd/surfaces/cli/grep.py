@@ -138,14 +138,14 @@ class _Writer:
                 begin = text.index(part, at)
                 pieces += [text[at:begin], terminal.paint(part, "1;31")]
                 at = begin + len(part)
-            painted.append(terminal.joined("", [*pieces, text[at:]]))
+            painted.append(terminal.joined_styled("", [*pieces, text[at:]]))
         return painted
 
     def _paint(self, text: str, code: str) -> str:
         return terminal.paint(text, code) if self._colour else text
 
     def _together(self, lines: Sequence[str]) -> str:
-        return terminal.joined("\n", lines) if self._colour else "\n".join(lines)
+        return terminal.joined_styled("\n", lines) if self._colour else "\n".join(lines)
 
     def _joined(self, parts: Sequence[str]) -> str:
-        return terminal.joined("", parts) if self._colour else "".join(parts)
+        return terminal.joined_styled("", parts) if self._colour else "".join(parts)

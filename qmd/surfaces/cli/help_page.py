@@ -77,7 +77,7 @@ def ending(command: Any) -> str:
     for purpose, line in examples_of(command):
         comment = f"# {purpose}"
         lines += ["", f"   {terminal.paint(comment, GREY) if colour else comment}", f"   {line}"]
-    return terminal.joined("\n", lines)
+    return terminal.joined_styled("\n", lines)
 
 
 def examples_of(command: Any) -> Sequence[Example]:

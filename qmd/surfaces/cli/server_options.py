@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ToolNames(StrEnum):
-    """Under which names the tools are listed."""
+    """Names under which the tools are listed."""
 
     PLAIN = "plain"
     PREFIXED = "prefixed"
@@ -33,7 +33,7 @@ class Tools(NamedTuple):
 
     @property
     def arguments(self) -> list[str]:
-        """The same on a command line."""
+        """Options of a command line that offers the same tools."""
         words = ["--tool-names", self.names.value] if self.names is not ToolNames.PLAIN else []
         words += ["--read-only"] if self.read_only else []
         words += ["--allow-write"] if self.allow_write else []
@@ -52,7 +52,7 @@ class Access(NamedTuple):
 
     @property
     def arguments(self) -> list[str]:
-        """The same on a command line, without the token."""
+        """Options of a command line with the same address and clients, without the token."""
         words = ["--host", self.host, "--port", str(self.port)]
         words += [word for host in self.hosts for word in ("--allow-host", host)]
         return words + [word for origin in self.origins for word in ("--allow-origin", origin)]

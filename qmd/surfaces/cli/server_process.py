@@ -63,7 +63,10 @@ def serve(
     signed = daemon.signed(pid_file, access.host, port) if pid_file else nullcontext()
     with socket, signed, _ending_well():
         if policy.disabled:
-            notice("Any web page may ask (--allow-origin '*'). Let nobody else reach this port.")
+            notice(
+                "Any web page may send requests (--allow-origin '*'). "
+                "Let no other machine reach this port."
+            )
         url = listener.url_of(access.host, port)
         notice(f"qmd serves {here.place.database} at {url} (MCP: {url}/mcp). Ctrl-C ends it.")
         from qmd.surfaces.http.app import Options, load_sdk

@@ -134,15 +134,7 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
     given = ["query" in arguments, options.file is not None, options.stdin]
     if not any(given) and is_interactive() and at.out.isatty() and output is None:
         at.stay_alone()
-        from qmd.surfaces.cli import sql_shell
-
-        texts = {
-            ".tables": partial(tables_text, as_json=False),
-            ".examples": partial(examples_text, as_json=False),
-        }
-        given_to_all = _parameters(options.parameter or ())
-        written = partial(show_answer, form=chosen, limit=limit, raw_csv=options.raw_csv)
-        sql_shell.run(here, limits, given_to_all, answered=answered, show=written, texts=texts)
+        _open_shell(here, limits, options)
         return
     if sum(given) != 1:
         raise UsageError(
@@ -178,6 +170,21 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
         else:
             show_answer(answer, chosen, limit, raw_csv=options.raw_csv)
         answer.close()
+
+
+def _open_shell(here: State, limits: Limits, options: SqlOutput) -> None:
+    """Answer the queries that are typed on a terminal."""
+    from qmd.surfaces.cli import sql_shell
+
+    texts = {
+        ".tables": partial(tables_text, as_json=False),
+        ".examples": partial(examples_text, as_json=False),
+    }
+    parameters = _parameters(options.parameter or ())
+    written = partial(
+        show_answer, form=options.format, limit=options.limit, raw_csv=options.raw_csv
+    )
+    sql_shell.run(here, limits, parameters, answered=answered, show=written, texts=texts)
 
 
 # -- what is asked -------------------------------------------------------------------

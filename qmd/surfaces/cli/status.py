@@ -50,7 +50,7 @@ def status(call: Call, now: Status) -> None:
     say(formats.table(rows, right=frozenset({1, 2})))
     for name, files in now.not_indexed.items():
         if files:
-            say(f"  {shown(name)}: not indexed: {shown(left_out.in_words(files))}")
+            say(f"  {shown(name)}: not indexed: {shown(left_out.reasons_in_words(files))}")
     for each in now.collections:
         if each.data_bytes:
             data = left_out.data_in_words(each.data_documents, each.data_bytes)

@@ -72,7 +72,9 @@ def ask(
         return
     if not yes:
         if not is_interactive():
-            raise UsageError("Nobody can be asked here. Read the list, then run 'qmd trust --yes'.")
+            raise UsageError(
+                "There is no terminal to ask on. Read the list, then run 'qmd trust --yes'."
+            )
         if not confirmed("Approve?"):
             notice("Nothing was approved.")
             raise Ended(1)

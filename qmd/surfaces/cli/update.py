@@ -270,7 +270,7 @@ def summary(report: Report) -> str:
         lines.append(f"  {data}")
     lines += [f"  {shown(line)}" for line in left_out.kept_in_words(report.collection, report.kept)]
     if report.left_out:
-        lines.append("  not indexed: " + shown(left_out.in_words(report.left_out)))
+        lines.append("  not indexed: " + shown(left_out.reasons_in_words(report.left_out)))
     return "\n".join(lines)
 
 

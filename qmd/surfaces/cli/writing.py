@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from qmd.operations import editing, undoing
-from qmd.operations.document_changes import DocumentChange, in_words
+from qmd.operations.document_changes import DocumentChange, change_in_words
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import Json, State, say
 from qmd.surfaces.cli.derive import Call, command, interactive
@@ -73,7 +73,7 @@ def _with_text(here: State, operation: Any, arguments: dict[str, Any], options: 
 
 
 def _tell(done: DocumentChange, *, as_json: bool) -> None:
-    say(formats.as_json(_record(done)) if as_json else shown(in_words(done)))
+    say(formats.as_json(_record(done)) if as_json else shown(change_in_words(done)))
 
 
 def _record(done: DocumentChange) -> dict[str, object]:

@@ -34,7 +34,7 @@ MOST_TEXTS = 1000
 
 
 def routes(toolbox: Toolbox) -> list[Route]:
-    """All that is served but MCP."""
+    """Return the routes of REST: all but those of MCP."""
     posted: Mapping[str, Shape] = {
         "search": _results,
         "vsearch": _results,

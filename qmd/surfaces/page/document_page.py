@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.operations import reading
 from qmd.surfaces.page.address import AddressedSearch, document_url
+from qmd.surfaces.page.document_dates import DocumentDates, document_dates
 from qmd.surfaces.page.marks import NumberedLine, highlighted
 from qmd.surfaces.page.search_page import kind_name
-from qmd.text import kinds
+from qmd.text import kinds, markdown
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -41,7 +42,7 @@ class DocumentPart(NamedTuple):
 
 
 class DocumentView(NamedTuple):
-    """All that the page of a document shows.
+    """Content of the page of a document.
 
     Attributes:
         title: of the document.
@@ -67,6 +68,7 @@ class DocumentView(NamedTuple):
     total: int
     hit: int
     facts: list[tuple[str, str]]
+    dates: DocumentDates
     tags: list[tuple[str, str]]
     context: str | None
     editor: str | None
@@ -115,6 +117,7 @@ def document_view(
         len(lines),
         line,
         _facts(opened),
+        document_dates(opened),
         [(tag, AddressedSearch(tags=(tag,)).url()) for tag in opened.tags[:30]],
         opened.context,
         _editor(index, document.name, max(line, 1)),
@@ -213,14 +216,13 @@ def _trail(file: str) -> list[tuple[str, str]]:
 def _facts(opened: OpenedDocument) -> list[tuple[str, str]]:
     document = opened.document
     facts = [
-        ("Date", f"{document.dated:%Y-%m-%d}"),
-        ("Changed", f"{document.modified:%Y-%m-%d %H:%M} UTC"),
         ("Size", _size(document.size)),
         ("Kind", kind_name(document.name) or "Markdown"),
         ("Docid", document.docid),
     ]
+    dated = {key.partition(".")[0] for key, _ in markdown.metadata_dates(opened.metadata)}
     for key, value in list(opened.metadata.items())[:30]:
-        if key.lower() not in ("title", "tags", "tag", "date"):
+        if key.lower() not in ("title", "tags", "tag") and key not in dated:
             facts.append((str(key)[:60], _written(value)[:300]))
     return facts
 

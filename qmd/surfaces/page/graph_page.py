@@ -10,7 +10,13 @@ from qmd.operations import reading
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import document_url
 from qmd.surfaces.page.link_graph import LinkGraph, link_graph
-from qmd.surfaces.page.links_page import SECONDS, Neighbour, page_statement, similar_documents
+from qmd.surfaces.page.links_page import (
+    SECONDS,
+    Neighbour,
+    NeighbourGroup,
+    alike_groups,
+    page_statement,
+)
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Table
@@ -31,18 +37,6 @@ GROUPS = {
     (2, True): "Two links on",
 }
 """Heads of the lists, by step, and whether there is a document."""
-
-
-class NeighbourGroup(NamedTuple):
-    """A list of documents.
-
-    Attributes:
-        total: how many there are, with those that are not listed.
-    """
-
-    title: str
-    total: int
-    items: list[Neighbour]
 
 
 class GraphView(NamedTuple):
@@ -68,13 +62,12 @@ async def graph_view(toolbox: Toolbox, name: str) -> GraphView:
     """
     opened = await toolbox.look(reading.open_document, name)
     document = opened.document
-    alike = await similar_documents(toolbox, document.name)
     view = GraphView(
         document.name,
         document.title,
         document_url(document.name),
         None,
-        [NeighbourGroup("Similar", len(alike), alike)] if alike else [],
+        await alike_groups(toolbox, document.name),
     )
     try:
         rows: Table = await toolbox.look(

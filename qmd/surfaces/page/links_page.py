@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import QmdError
 from qmd.operations import reading
 from qmd.operations.similar import similar
 from qmd.operations.sql import sql
-from qmd.surfaces.page.address import document_url
+from qmd.surfaces.page.address import AddressedSearch, document_url
+from qmd.surfaces.page.markdown_html import plain_text
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results, Table
     from qmd.surfaces.tools.dispatch import Toolbox
+    from qmd.types import Result
 
 MOST = 50
 """Links of each direction."""
@@ -22,68 +25,160 @@ SECONDS = 8.0
 
 ALIKE = 8
 
+LENGTH = 240
+"""Characters of a similar passage."""
+
+PAST = 10
+"""Other versions of a text, and searches that found it."""
+
+HISTORY = {
+    "copy": "Same text",
+    "version": "Nearly the same text",
+    "search": "Searches that found it",
+}
+"""Heads of the lists, in their order."""
+
+
+_NUMBERED = re.compile(r"\d+: ?")
+"""Number of a line of a snippet."""
+
 
 class Neighbour(NamedTuple):
-    """A document, or an address, that is linked to another document.
+    """A document, an address or a search that has to do with a document.
 
     Attributes:
         url: None: it is not there.
         note: further words, such as the text of the link.
+        passage: words of it that are shown.
     """
 
     text: str
     url: str | None
     note: str = ""
+    passage: str = ""
 
 
-class LinksView(NamedTuple):
-    """Documents around one.
+class NeighbourGroup(NamedTuple):
+    """A list of neighbours.
 
     Attributes:
-        problem: why links are missing, or None.
+        total: how many there are, with those that are not listed.
+        empty: what is said if there is none.
+        notice: what is said below the list, or None.
+    """
+
+    title: str
+    total: int
+    items: list[Neighbour]
+    empty: str = ""
+    notice: str | None = None
+
+
+class AroundView(NamedTuple):
+    """Lists of what is around a document.
+
+    Attributes:
+        drawing: a drawing shows the same.
+        problem: why lists are missing, or None.
     """
 
     file: str
-    title: str
-    incoming: list[Neighbour]
-    outgoing: list[Neighbour]
-    alike: list[Neighbour]
+    groups: list[NeighbourGroup]
+    drawing: bool = False
     problem: str | None = None
 
 
-async def links_view(toolbox: Toolbox, name: str) -> LinksView:
-    """Find the documents around one.
+async def links_view(toolbox: Toolbox, name: str) -> AroundView:
+    """Find what links to a document, and what it links to.
 
     Raises:
         DocumentNotFound: there is no such document.
     """
-    opened = await toolbox.look(reading.open_document, name)
-    document = opened.document
-    alike = await similar_documents(toolbox, document.name)
-    view = LinksView(document.name, document.title, [], [], alike)
+    document = (await toolbox.look(reading.open_document, name)).document
     try:
         rows: Table = await toolbox.look(
             sql, page_statement("links"), {"file": document.name, "most": MOST}, timeout=SECONDS
         )
     except QmdError as error:
-        return view._replace(problem=error.told("tool"))
+        return AroundView(document.name, [], problem=error.told("tool"))
+    incoming, outgoing = [], []
     for row in rows:
         file, text = row["file"], row["text"]
         if row["incoming"]:
-            view.incoming.append(Neighbour(row["title"], document_url(file), text))
+            incoming.append(Neighbour(row["title"], document_url(file), text))
         elif file is not None:
-            view.outgoing.append(Neighbour(row["title"] or file, document_url(file)))
+            outgoing.append(Neighbour(row["title"] or file, document_url(file)))
         else:
-            view.outgoing.append(Neighbour(text or row["target"], None, row["target"]))
-    return view
+            outgoing.append(Neighbour(text or row["target"], None, row["target"]))
+    groups = [
+        NeighbourGroup("Links here", len(incoming), incoming, "No document links here."),
+        NeighbourGroup("Links from here", len(outgoing), outgoing, "No links."),
+    ]
+    return AroundView(document.name, groups, drawing=bool(incoming or outgoing))
 
 
-async def similar_documents(toolbox: Toolbox, name: str) -> list[Neighbour]:
-    """List the documents that are most alike, with the score of each."""
-    near: Results = await toolbox.look(similar, name, limit=ALIKE, length=1)
-    return [
-        Neighbour(each.title, document_url(each.file), f"{round(100 * each.score)} %")
+async def alike_view(toolbox: Toolbox, name: str) -> AroundView:
+    """Find passages of other documents that are like a document, and what its past tells.
+
+    Raises:
+        DocumentNotFound: there is no such document.
+    """
+    document = (await toolbox.look(reading.open_document, name)).document
+    return AroundView(document.name, await alike_groups(toolbox, document.name))
+
+
+async def alike_groups(toolbox: Toolbox, name: str) -> list[NeighbourGroup]:
+    """List similar passages, other versions of the text, and searches that found it.
+
+    Args:
+        name: `collection/path` of the document.
+    """
+    near: Results = await toolbox.look(similar, name, limit=ALIKE, length=LENGTH)
+    passages = [
+        Neighbour(
+            each.title,
+            document_url(each.file, line=each.line, fragment="hit" if each.line else ""),
+            f"{round(100 * each.score)} %",
+            _passage(each),
+        )
         for each in near
+    ]
+    group = NeighbourGroup(
+        "Similar passages", len(passages), passages, "Nothing is alike.", near.notice
+    )
+    return [group, *await _history(toolbox, name)]
+
+
+def _passage(each: Result) -> str:
+    """Return the words of a snippet, without a title that stands above them."""
+    lines = [_NUMBERED.sub("", line) for line in each.snippet.splitlines()]
+    if lines and lines[0].lstrip("# ").strip() == each.title:
+        del lines[0]
+    return plain_text("\n".join(lines))
+
+
+async def _history(toolbox: Toolbox, name: str) -> list[NeighbourGroup]:
+    try:
+        rows: Table = await toolbox.look(
+            sql, page_statement("history"), {"file": name, "most": PAST}, timeout=SECONDS
+        )
+    except QmdError as error:
+        return [NeighbourGroup("History", 0, [], error.told("tool"))]
+    found: dict[str, list[Neighbour]] = {part: [] for part in HISTORY}
+    totals = {row["part"]: row["total"] for row in rows}
+    for row in rows:
+        day = f"{row['moment']:%Y-%m-%d}"
+        if row["file"] is None:
+            url = AddressedSearch(query=row["text"]).url()
+            times = f", {row['times']} times" if row["times"] > 1 else ""
+            found[row["part"]].append(Neighbour(row["text"], url, f"{day}{times}"))
+        else:
+            url = document_url(row["file"])
+            found[row["part"]].append(Neighbour(row["text"], url, f"{day} · {row['file']}"))
+    return [
+        NeighbourGroup(title, totals[part], found[part])
+        for part, title in HISTORY.items()
+        if found[part]
     ]
 
 

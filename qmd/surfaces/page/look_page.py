@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.errors import QmdError
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import AddressedSearch, document_url
-from qmd.surfaces.page.links_page import Neighbour, page_statement
+from qmd.surfaces.page.links_page import Neighbour, NeighbourGroup, page_statement
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Table
@@ -92,13 +92,9 @@ class LookView(NamedTuple):
 
 
 class EndsView(NamedTuple):
-    """Loose ends.
+    """Loose ends."""
 
-    Attributes:
-        groups: title, what to say if there are none, how many there are, and the first of them.
-    """
-
-    groups: list[tuple[str, str, int, list[Neighbour]]]
+    groups: list[NeighbourGroup]
     problem: str | None = None
 
 
@@ -144,7 +140,12 @@ async def ends_view(toolbox: Toolbox) -> EndsView:
             url = document_url(file, line=row["line"] or 0, fragment="hit" if row["line"] else "")
         note = f"{file} → {row['note']}" if part == "broken" else file or f"{row['note']} ×"
         found[part].append(Neighbour(row["text"] or row["note"], url, note))
-    return EndsView([(*ENDS[part], totals[part], found[part]) for part in ENDS])
+    return EndsView(
+        [
+            NeighbourGroup(title, totals[part], found[part], empty)
+            for part, (title, empty) in ENDS.items()
+        ]
+    )
 
 
 async def _rows(toolbox: Toolbox, name: str, most: int, *, is_long: bool = False) -> Table:

@@ -54,6 +54,7 @@ _DIRECTED = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "th", "blockqu
 
 
 _ELEMENT = re.compile(r"<(/?)([a-z][a-z0-9-]*)", re.I)
+_CELL = re.compile(r"[ \t]*\|[ \t]*")
 _UNCOUNTED = frozenset("p li dt dd tr td th thead tbody tfoot br hr img input wbr".split())
 """Elements that are empty, or that the next of their kind ends."""
 
@@ -106,6 +107,22 @@ def render_markdown(
     outline = _headings(tokens)
     html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env)
     return Rendered(_cleaned(_flattened(html), file), outline)
+
+
+def plain_text(text: str) -> str:
+    """Return the words of a passage in a line, without the marks of Markdown.
+
+    Rows of a table count as text, since a passage may begin below its head.
+    """
+    rows = [line.strip(" \t|") for line in text.splitlines() if line.strip(" \t|:-")]
+    parts = []
+    for token in _MARKDOWN.parse("\n".join(_CELL.sub(" · ", row) for row in rows), {}):
+        for each in token.children or (() if token.nesting else (token,)):
+            is_break = each.type in ("softbreak", "hardbreak")
+            is_html = each.type in ("html_inline", "html_block")
+            parts.append(" " if is_break else "" if is_html else each.content)
+        parts.append(" ")
+    return " ".join("".join(parts).split())
 
 
 def _flattened(html: str) -> str:

@@ -164,13 +164,16 @@ async def _document(toolbox: Toolbox, request: Request) -> Response:
 
 
 async def _around(toolbox: Toolbox, request: Request) -> Response:
-    """Show the links around a document: beside it as lists, by themselves with a drawing."""
+    """Show what is around a document: beside it as lists, by itself with a drawing."""
     from qmd.surfaces.page.graph_page import graph_view
-    from qmd.surfaces.page.links_page import links_view
+    from qmd.surfaces.page.links_page import alike_view, links_view
 
     file = request.path_params["file"]
-    if request.headers.get("x-part") == "links":
-        return _page("links_part.html", view=await links_view(toolbox, file))
+    match request.headers.get("x-part"):
+        case "links":
+            return _page("links_part.html", view=await links_view(toolbox, file))
+        case "alike":
+            return _page("links_part.html", view=await alike_view(toolbox, file))
     return _page("links.html", view=await graph_view(toolbox, file))
 
 

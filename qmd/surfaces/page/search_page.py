@@ -87,7 +87,7 @@ class Card(NamedTuple):
 
 
 class SearchView(NamedTuple):
-    """All that the search page shows.
+    """Content of the search page.
 
     Attributes:
         asked: the search.

@@ -74,7 +74,7 @@ def text(value: str, name: str) -> str:
     """Check a text.
 
     Raises:
-        TypeError: it is none.
+        TypeError: the value is no text.
         ValueError: UTF-8 cannot write it.
     """
     if not isinstance(value, str):
@@ -108,7 +108,7 @@ def bounded(value: float, name: str, *, least: float | None = None) -> float:
     """Check a finite number.
 
     Raises:
-        TypeError: it is none.
+        TypeError: the value is no number.
         ValueError: it is not finite, or below `least`.
     """
     _of_type(value, name)
@@ -162,7 +162,7 @@ def path_of(value: str | os.PathLike[str], name: str) -> Path:
     """Check a path.
 
     Raises:
-        TypeError: it is none.
+        TypeError: the value is no path.
         ValueError: it is empty.
     """
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):

@@ -85,7 +85,7 @@ def _leave(loop: ExitStack, database: Database) -> None:
 
 
 class KnowledgeBase:
-    """The same verbs, blocking: for notebooks and scripts. See `connect`.
+    """Blocking client of an index, for notebooks and scripts. See `connect`.
 
     The work is done in an event loop of its own, so that it can be used inside a running one
     (Jupyter). Without `with`, nothing has to be closed. Safe to share between threads.

@@ -27,7 +27,7 @@ from qmd.errors import (
     WriteConflict,
 )
 from qmd.operations import left_out
-from qmd.operations.document_changes import in_words
+from qmd.operations.document_changes import change_in_words
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.experiences import OF_RECORDS
@@ -48,14 +48,14 @@ _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
 
 
 class TimedOut(QmdError):
-    """It took too long."""
+    """A tool that took longer than its time limit."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Timed out after {seconds:.0f} s.")
 
 
 class UnknownTool(QmdError):
-    """No tool has this name."""
+    """A tool was called by a name that no tool has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(f"Unknown tool: {name}. Known: {', '.join(known)}.")
@@ -155,7 +155,7 @@ def stored(done: Put) -> Reply:
 def changed(done: DocumentChange) -> Reply:
     """Build the reply about a document that was changed."""
     facts = {"number": done.number, "file": done.file, "docid": done.docid, "also": [*done.also]}
-    return Reply((f"{in_words(done)}.",), facts)
+    return Reply((f"{change_in_words(done)}.",), facts)
 
 
 def like_others(name: str, alike: Sequence[str]) -> str:

@@ -265,7 +265,7 @@ def test_of_documents_that_score_the_same_the_first_by_path_are_found(
     equals, options, limit, monkeypatch
 ):
     monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
-    monkeypatch.setattr("qmd.ranking.hybrid.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
+    monkeypatch.setattr("qmd.ranking.hybrid_lists.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
     if "recent" in options:
         equals.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))
     expected = [f"{name}.md" for name in "abcdefgh"[:limit]]

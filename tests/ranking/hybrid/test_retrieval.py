@@ -13,7 +13,7 @@ from qmd.errors import CollectionNotFound
 from qmd.models.registry import ENDPOINT
 from qmd.operations.search import NONE_INCLUDED
 from qmd.operations.semantic_search import vector_search
-from qmd.ranking import hybrid, vector_matrix
+from qmd.ranking import hybrid_lists, vector_matrix
 from qmd.ranking.hnsw import Shortcut
 from qmd.storage import extensions
 from tests.library import FakeEmbedder
@@ -95,7 +95,7 @@ def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others
     What is excluded is known only after the question has its vector.
     """
     embedded = threading.Event()
-    scored = hybrid.bm25.scored
+    scored = hybrid_lists.bm25.scored
 
     def late(*arguments, **options):
         assert embedded.wait(LONG)
@@ -108,7 +108,7 @@ def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others
         helped.write(f"blue{number}.md", f"A car, blue all over, and much else besides {number}")
     helped.update()
     helped.embed()
-    monkeypatch.setattr(hybrid.bm25, "scored", late)
+    monkeypatch.setattr(hybrid_lists.bm25, "scored", late)
     fake.before = lambda batch, between: embedded.set()
     for question in ("automobile -red", 'automobile -"red door"', "car -red"):
         for options in ({}, RRF):
@@ -215,7 +215,7 @@ def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeyp
     monkeypatch.setattr("qmd.ranking.hnsw.WORTH", 40)
     monkeypatch.setattr("qmd.ranking.vector_matrix.MOST", 0)
     monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
-    monkeypatch.setitem(hybrid.DEPTH, "rrf", 1)
+    monkeypatch.setitem(hybrid_lists.DEPTH, "rrf", 1)
     helped.engine.vector_indexes._stays = True
     asked = []
     original = Shortcut.nearest

@@ -26,7 +26,7 @@ def test_an_export_says_what_it_did_and_the_next_that_nothing_had_to_be_done(ind
     pattern = r"Exported 2 documents to \S+/out \(\S+ KB\) in \S+ s: (\d+) of (\d+) files written\."
     found = re.fullmatch(pattern, first)
     assert found[1] == found[2]
-    assert re.fullmatch(r"Nobody could write to the index for 0\.\d\d s of that\.", second)
+    assert re.fullmatch(r"For 0\.\d\d s of that, nothing could be written to the index\.", second)
     again = indexed("export", tmp_path / "out")[1]
     assert f": 0 of {found[2]} files written, the others as they were." in again
 

@@ -70,7 +70,7 @@ def test_documents_are_drawn_by_their_steps_and_lead_on(chain):
 def test_lists_have_all_that_is_drawn(chain):
     text = chain.get("/links/notes/n4.md", headers=HTML).text
     found = lists(text)
-    assert found.pop("Similar", None) is not None
+    assert found.pop("Similar passages", None) is not None
     assert found == {
         "Links here": ["/doc/notes/n3.md"],
         "Linked both ways": ["/doc/notes/both.md"],

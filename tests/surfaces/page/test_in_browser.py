@@ -101,9 +101,16 @@ def test_all_works_without_script(browser, pages):
         page.click("#search button")
         assert files(page) == ["/doc/notes/tea.md"]
         page.click(".hit-link")
-        page.click("text=Links and similar documents")
+        page.click("text=Links and similar passages")
         page.click(".near >> text=Water")
         assert page.inner_text(".doc-title") == "Water"
+
+
+def test_what_takes_longer_comes_after_the_document(browser, pages):
+    with opened(browser, pages, "/doc/notes/tea.md") as page:
+        page.click("aside h2:has-text('Similar passages') + .near a")
+        page.wait_for_selector("#hit")
+        assert "tea" in page.inner_text("article").lower()
 
 
 def test_the_drawing_of_links_is_walked_with_keys(browser, pages):

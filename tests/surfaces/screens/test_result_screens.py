@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qmd.ranking.matcher import Matcher
 from qmd.surfaces import on_screen
-from qmd.text.display_width import columns_of, cut_before, cut_to, folded
+from qmd.text.display_width import columns_of, cut_before, cut_to, folded_rows
 from tests.surfaces.screens.seeing import PLAIN, seen, written
 
 LONG = (
@@ -71,17 +71,17 @@ def test_rows_begin_with_the_line_that_matches_if_it_is_short():
 
 
 def test_wide_characters_take_two_columns_and_a_line_may_end_after_each():
-    assert folded("茶道の本", 5) == ["茶道", "の本"]
-    assert folded("tea 茶道", 6) == ["tea 茶", "道"]
-    assert folded("녹차를 마신다", 8) == ["녹차를", "마신다"]
-    assert folded("   tea", 4) == ["tea"]
+    assert folded_rows("茶道の本", 5) == ["茶道", "の本"]
+    assert folded_rows("tea 茶道", 6) == ["tea 茶", "道"]
+    assert folded_rows("녹차를 마신다", 8) == ["녹차를", "마신다"]
+    assert folded_rows("   tea", 4) == ["tea"]
     assert (cut_to("茶道の本", 6), cut_to("茶道", 4)) == ("茶道…", "茶道")
     assert (cut_before("notes/tea.md", 7), cut_before("tea.md", 6)) == ("…tea.md", "tea.md")
 
 
 @given(MIXED, st.integers(2, 30))
 def test_a_folded_text_has_all_its_characters_and_fits(text, width):
-    rows = folded(text, width)
+    rows = folded_rows(text, width)
     assert all(columns_of(row) <= width for row in rows)
     assert "".join("".join(rows).split()) == "".join(text.split())
 
@@ -90,4 +90,4 @@ def test_a_folded_text_has_all_its_characters_and_fits(text, width):
 def test_words_that_fit_are_not_broken(text, width):
     words = re.findall(r"[abc\-é\u0301]+", text)
     if all(columns_of(word) <= width for word in words):
-        assert re.findall(r"[abc\-é\u0301]+", " ".join(folded(text, width))) == words
+        assert re.findall(r"[abc\-é\u0301]+", " ".join(folded_rows(text, width))) == words

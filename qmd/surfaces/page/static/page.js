@@ -140,12 +140,12 @@ function timerRuns() {
   return document.body.classList.contains("busy");
 }
 
-const around = document.getElementById("around");
-if (around) {
-  fetch(around.dataset.url, { headers: { "X-Part": "links", Accept: "text/html" } })
+// What takes longer than the page itself. Where it does not come, the link to the same stays.
+for (const part of document.querySelectorAll("[data-later]")) {
+  fetch(part.dataset.later, { headers: { "X-Part": part.dataset.part || "links", Accept: "text/html" } })
     .then((answer) => (answer.ok ? answer.text() : Promise.reject(answer.status)))
-    .then((html) => (around.innerHTML = html))
-    .catch(() => {}); // the link to the same stays
+    .then((html) => (part.innerHTML = html))
+    .catch(() => {});
 }
 
 // The map: documents under the pointer are listed; a click keeps them, and the address of the place.

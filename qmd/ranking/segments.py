@@ -1,0 +1,224 @@
+"""Segments of the inverted index: postings, words and columns of some documents, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from qmd.ranking.lexicon import Lexicon, Strings
+from qmd.storage import document_lookup
+from qmd.storage.cursor import Cursor
+from qmd.storage.statements import given
+from qmd.types import FileStamp, Text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TERM_BITS = 63
+"""Bits of the number of a term."""
+
+_Stamps = tuple["NDArray[np.uint32]", "NDArray[np.uint64]", "NDArray[np.int64]"]
+"""Documents by number, the bytes of their files, and the times of these."""
+
+
+class Part(NamedTuple):
+    """Postings of some terms.
+
+    Attributes:
+        terms: int64[n], ascending.
+        bounds: int64[n + 1]: where the postings of each term start, and where the last ones end.
+        places: int64[n]: where the positions of each term start.
+        slots: of each posting: its document.
+        doubled: frequency in it, weighted by field, twice.
+        counts: positions of it.
+        positions: the lower 16 bits.
+        wide: where those are that have more, ascending.
+        beyond: of each of those, what the lower bits lack.
+    """
+
+    terms: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    places: NDArray[np.int64]
+    slots: NDArray[Any]
+    doubled: NDArray[Any]
+    counts: NDArray[Any]
+    positions: NDArray[np.uint16]
+    wide: NDArray[np.int64]
+    beyond: NDArray[np.uint32]
+
+    def find(self, term: int) -> int | None:
+        """Find a term among all; None if it has no postings."""
+        at = int(self.terms.searchsorted(term))
+        return at if at < len(self.terms) and self.terms[at] == term else None
+
+    def unpacked(
+        self, at: int, chosen: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Expand the postings of a term to slots and positions of chosen slots, one for each.
+
+        Args:
+            chosen: bool[slots]
+        """
+        inside = slice(self.bounds[at], self.bounds[at + 1])
+        slots, counts = self.slots[inside], self.counts[inside].astype(np.int64)
+        after = counts.cumsum()
+        places = after - counts + self.places[at]
+        taken = chosen[slots]
+        slots, counts, places = slots[taken], counts[taken], places[taken]
+        shift = places - (counts.cumsum() - counts)
+        at_each = shift.repeat(counts) + np.arange(counts.sum())
+        positions = self.positions[at_each].astype(np.int64)
+        if len(self.wide):
+            beyond = np.minimum(self.wide.searchsorted(at_each), len(self.wide) - 1)
+            positions += np.where(self.wide[beyond] == at_each, self.beyond[beyond], 0)
+        return slots.astype(np.int64).repeat(counts), positions
+
+
+class Names(NamedTuple):
+    """Names of documents, by slot."""
+
+    collection: Strings
+    path: Strings
+    title: Strings
+    hash: Strings
+
+
+class Documents(NamedTuple):
+    """Columns of documents, by slot: ascending by number.
+
+    Attributes:
+        ids: of all documents.
+        lengths: weighted by field.
+        matter: characters of front matter.
+    """
+
+    ids: NDArray[np.uint32]
+    lengths: NDArray[np.float64]
+    path_starts: NDArray[np.int64]
+    body_starts: NDArray[np.int64]
+    matter: NDArray[np.int64]
+    names: Names
+
+    def text(self, slot: int, body: str) -> Text:
+        """Return the document in a slot, with its text."""
+        names = self.names
+        return Text(
+            int(self.ids[slot]),
+            names.collection[slot],
+            names.path[slot],
+            names.title[slot],
+            names.hash[slot],
+            body,
+            int(self.matter[slot]),
+        )
+
+
+class Segment(NamedTuple):
+    """Postings, words and columns of some documents.
+
+    Attributes:
+        parts: by the highest bits of the term; their number is a power of two.
+    """
+
+    documents: Documents
+    lexicon: Lexicon
+    parts: Sequence[Part]
+
+    def find(self, term: int) -> tuple[Part, int] | None:
+        """Find a term; None if no document of this segment has it."""
+        part = self.parts[term >> (TERM_BITS + 1 - len(self.parts).bit_length())]
+        at = part.find(term)
+        return None if at is None else (part, at)
+
+
+class DocumentShelf:
+    """Columns of all documents of an index.
+
+    Args:
+        gone: slots whose documents are not in the index any more.
+    """
+
+    def __init__(self, segments: Sequence[Documents], gone: NDArray[np.intp]) -> None:
+        self._segments = segments
+        self._second = len(segments[0].ids)
+        self._gone = frozenset(gone.tolist())
+        self._stamps: _Stamps | None = None
+        self._is_asked_again = False
+        self.ids = _joined([each.ids for each in segments])
+        self.lengths = _joined([each.lengths for each in segments])
+        self.path_starts = _joined([each.path_starts for each in segments])
+        self.body_starts = _joined([each.body_starts for each in segments])
+
+    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (collection, path) of documents, by number, without deleted ones."""
+        found = self._found(ids)
+        return {
+            number: (columns.names.collection[slot], columns.names.path[slot])
+            for number, columns, slot in found
+        }
+
+    def named(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (path, title) of documents, by number, without deleted ones."""
+        found = self._found(ids)
+        return {
+            number: (columns.names.path[slot], columns.names.title[slot])
+            for number, columns, slot in found
+        }
+
+    def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
+        """Load documents with their texts, by number, without deleted ones."""
+        found = [(*each, each[1].names.hash[each[2]]) for each in self._found(ids)]
+        bodies = document_lookup.bodies(cursor, [hashed for *_, hashed in found])
+        return {
+            number: columns.text(slot, bodies[hashed])
+            for number, columns, slot, hashed in found
+            if hashed in bodies
+        }
+
+    def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
+        """Return the files of documents, by number, without those inside of another file.
+
+        Sizes and times are read from the table: an update can change them and leave the documents
+        as they are, so that a sidecar does not have them. They are read at the second call, and the
+        first returns none: for one search, a statement about its results takes half as long.
+        """
+        if self._stamps is None:
+            if not self._is_asked_again:
+                self._is_asked_again = True
+                return {}
+            self._stamps = _stamps(cursor)
+        numbers, sizes, times = self._stamps
+        found = {}
+        for number, columns, slot in self._found(ids):
+            at = int(numbers.searchsorted(number))
+            if at < len(numbers) and numbers[at] == number:
+                names = columns.names
+                found[number] = FileStamp(
+                    names.collection[slot], names.path[slot], int(sizes[at]), int(times[at])
+                )
+        return found
+
+    def _found(self, ids: Iterable[int]) -> Iterator[tuple[int, Documents, int]]:
+        """Yield numbers with the segments and the slots there."""
+        numbers = np.fromiter(ids, np.int64)
+        slots = self.ids.searchsorted(numbers)
+        for number, slot in zip(numbers.tolist(), slots.tolist(), strict=True):
+            if slot == len(self.ids) or self.ids[slot] != number or slot in self._gone:
+                continue
+            if slot < self._second:
+                yield number, self._segments[0], slot
+            else:
+                yield number, self._segments[1], slot - self._second
+
+
+def _stamps(cursor: Cursor) -> _Stamps:
+    """Load the number, size and time of all files."""
+    text, _ = given("held/files", {})
+    found = cursor.connection.execute(text).fetchnumpy()
+    return found["document_id"], found["size"], found["mtime_ns"]
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

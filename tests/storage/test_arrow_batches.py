@@ -1,0 +1,41 @@
+"""Rows of DuckDB as batches of Arrow."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from qmd.storage import arrow
+
+
+class Watched:
+    """A connection that notes how its queries are run."""
+
+    def __init__(self):
+        self.connection = duckdb.connect()
+        self.ways = []
+
+    def execute(self, *given, **named):
+        self.ways.append("execute")
+        return self.connection.execute(*given, **named)
+
+    def sql(self, *given, **named):
+        self.ways.append("sql")
+        return self.connection.sql(*given, **named)
+
+
+def test_batches_have_all_rows_in_order_and_the_size_that_is_asked_for():
+    connection = duckdb.connect()
+    text = "select i, [i, i + 1]::float[] as pair from range($most) as of_numbers(i)"
+    batches = list(arrow.fetched(connection, text, {"most": 5000}, batch_rows=2048))
+    assert [len(each) for each in batches] == [2048, 2048, 904]
+    rows = [row for each in batches for row in each.to_pylist()]
+    assert rows == [{"i": i, "pair": [i, i + 1]} for i in range(5000)]
+
+
+@pytest.mark.skipif(arrow.IS_2, reason="DuckDB 2 has relations with parameters")
+def test_no_relation_with_parameters_is_made_on_duckdb_1():
+    """It would hold an object for each value, outside the limit of memory."""
+    watched = Watched()
+    arrow.fetched(watched, "select $one as one", {"one": 1}).read_all()
+    assert watched.ways == ["execute"]
