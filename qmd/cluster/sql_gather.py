@@ -15,7 +15,7 @@ from qmd.cluster.shard_sql import ShardRows, too_many_rows
 from qmd.cluster.sql_plan import IDS, SqlPlan
 from qmd.cluster.sql_trees import Statement
 from qmd.errors import SqlTimeout
-from qmd.workers.channel import unpacked
+from qmd.workers.channel import unpacked_error
 
 if TYPE_CHECKING:
     from qmd.cluster.statements import Shards
@@ -61,7 +61,7 @@ def values_of(statement: Statement, parameters: Parameters) -> dict[str, Any]:
 def _check(rows: ShardRows, limits: Limits) -> None:
     """Raise the error of a shard."""
     if rows.error is not None:
-        error = unpacked(rows.error)
+        error = unpacked_error(rows.error)
         if isinstance(error, SqlTimeout):
             raise SqlTimeout(limits.timeout) from error
         raise error

@@ -20,7 +20,7 @@ from qmd.errors import SqlError, SqlTimeout
 from qmd.operations.index import Index
 from qmd.operations.sql import run_sql
 from qmd.storage.database import Database
-from qmd.workers.channel import unpacked
+from qmd.workers.channel import unpacked_error
 from tests.cluster import corpus
 from tests.library import Library
 
@@ -252,7 +252,7 @@ def test_limits_hold_over_shards(written: Library, many: ShardedIndex) -> None:
     asked = ShardSql(shard, Database(shard), None)
     found = asked.rows("from documents", {}, Limits(memory="50MB"), 100)
     with pytest.raises(SqlError, match="more rows for this query than 50MB of memory take"):
-        raise unpacked(found.error)
+        raise unpacked_error(found.error)
     assert asked.rows("select count(*) from documents", {}, Limits(), 10_000).error is None
 
 
