@@ -1,4 +1,4 @@
-"""Pages of a server beside its plain JSON route: time, weight, first paint, and memory.
+"""Pages of a server beside its plain JSON route: time, weight, first paint, typing, and memory.
 
 python -m bench.pages [--rounds 20] [--views 1000] [--chromium /usr/bin/chromium]
 
@@ -16,6 +16,7 @@ import shutil
 import statistics
 import sys
 import time
+from typing import NamedTuple
 
 from bench.serving import running
 from bench.usage import pss
@@ -76,6 +77,58 @@ def paint(port: int, path: str, chromium: str) -> float | None:
     return None if found is None else float(found)
 
 
+SHOWN = """
+document.addEventListener("DOMContentLoaded", () => {
+  window.shown = [];
+  new MutationObserver(() => {
+    const all = performance.getEntriesByType("resource");
+    const answered = all.filter((each) => each.initiatorType === "fetch").at(-1)?.responseEnd;
+    requestAnimationFrame(() => setTimeout(() => window.shown.push(performance.now() - answered)));
+  }).observe(document.getElementById("results"), { childList: true });
+});
+"""
+"""Notes the milliseconds from the end of an answer to the frame with its results."""
+
+
+class Typed(NamedTuple):
+    """Times of typing a query.
+
+    Attributes:
+        waits: milliseconds from each answer to the frame with its results, in order.
+        busy: milliseconds of processor time of the page's main thread, for each answer.
+    """
+
+    waits: list[float]
+    busy: float
+
+
+def typing(port: int, chromium: str, words: str) -> Typed:
+    """Type into the box, each letter after the results of the one before."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.add_init_script(SHOWN)
+        page.goto(f"http://127.0.0.1:{port}/?mode=words")
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+        def busy() -> float:
+            found = session.send("Performance.getMetrics")["metrics"]
+            return next(each["value"] for each in found if each["name"] == "TaskDuration")
+
+        before = busy()
+        for letter in words:
+            count = page.evaluate("window.shown.length")
+            page.locator("#q").press_sequentially(letter)
+            page.wait_for_function("count => window.shown.length > count", arg=count)
+        found: list[float] = page.evaluate("window.shown")
+        taken = 1000 * (busy() - before) / max(1, len(found))
+        browser.close()
+    return Typed(sorted(found), taken)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="bench.pages")
@@ -109,6 +162,15 @@ def main() -> None:
                 first = paint(port, path, given.chromium)
                 line += f", first paint {first / 1000 / least:.1f} x" if first else ""
             print(line, flush=True)
+        if given.chromium:
+            typed = typing(port, given.chromium, f"{QUERY} allocation")
+            wait = statistics.median(typed.waits)
+            print(
+                f"typing: results {wait:.0f} ms after the answer ({wait / 1000 / least:.1f} x), "
+                f"{typed.waits[-1]:.0f} at most, of {len(typed.waits)} answers; "
+                f"{typed.busy:.1f} ms CPU of the page each",
+                flush=True,
+            )
         before = pss(server.process.pid)
         for at in range(given.views):
             get(port, list(of.values())[at % len(of)])

@@ -60,7 +60,7 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
         alone: no other process holds the lock, so that entries of others are void.
 
     Returns:
-        What takes it back; None: the file is read-only, or the disk full, or there is no place.
+        Signature to take back; None: the file is read-only, the disk full, or no place free.
     """
     process = os.getpid()
     began = (processes.process_state(process) or ("", ""))[1]

@@ -24,7 +24,7 @@ PICTURES = {
     "read": (
         "/doc/notes/howto/calibrate-a-pressure-sensor.md?q=water&line=13#hit",
         1440,
-        800,
+        1080,
         "light",
     ),
     "links": (f"/links/{NOTE}", 1280, 800, "light"),

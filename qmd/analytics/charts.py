@@ -63,7 +63,7 @@ def draw(facts: Stats, path: Path, *, title: str) -> str | None:
     """Draw documents over time, their sizes and their collections.
 
     Returns:
-        What the user should know, or None.
+        Notice for the user, or None.
 
     Raises:
         UsageError: the file cannot be written.

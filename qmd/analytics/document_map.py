@@ -103,7 +103,7 @@ def make(index: IndexWithModels, names: Sequence[str] = (), *, method: Method = 
     A document lies where the mean of the vectors of its passages does.
 
     Raises:
-        CollectionNotFound: there is none of one of the names.
+        CollectionNotFound: no collection has one of the names.
         NotEmbedded: there are no vectors of the model in use.
         ModelError: its file is not here.
         UsageError: the method cannot be used here, or there are too few documents for it, or none

@@ -46,7 +46,7 @@ BEGINNING = 8192
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace what is no picture of ours.
+    """Refuse to replace a file that is no picture of qmd.
 
     Raises:
         UsageError: there is such a file.

@@ -67,7 +67,7 @@ def gather(
     """Collect the statistics of some collections, or of all.
 
     Raises:
-        CollectionNotFound: there is none of one of the names.
+        CollectionNotFound: no collection has one of the names.
     """
     return index.read(partial(_gather, names=names, terms=terms, longest=longest))
 

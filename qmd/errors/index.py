@@ -234,7 +234,7 @@ class HookFailed(CannotUpdate):
     """An update command failed.
 
     Args:
-        pulls: it is none of the collection's: the user asked to pull.
+        pulls: the command is git, since the user asked to pull.
     """
 
     def __init__(self, collection: str, command: str, problem: str, *, pulls: bool = False) -> None:

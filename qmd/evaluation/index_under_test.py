@@ -57,7 +57,7 @@ def own_index(engine: Index, fixture: Fixture, names: Sequence[str]) -> Bench:
             into.
 
     Raises:
-        CollectionNotFound: there is none of one of the names.
+        CollectionNotFound: no collection has one of the names.
         UsageError: there is nothing in it.
     """
     named = tuple(names) or ((fixture.collection,) if fixture.collection else ())

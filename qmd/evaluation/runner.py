@@ -45,10 +45,10 @@ def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Prepar
     """Determine the available search methods. A corpus is embedded if one needs vectors.
 
     Args:
-        wanted: by the user; without any, all that can.
+        wanted: methods that the user wants; none: all that are available.
 
     Raises:
-        QmdError: why one that is wanted cannot.
+        QmdError: a wanted method cannot be used; with the reason.
     """
     asked = tuple(wanted) or tuple(Backend)
     space, no_vectors = None, None

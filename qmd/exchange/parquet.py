@@ -152,7 +152,7 @@ def choose(cursor: Cursor, documents: str | None) -> int:
         documents: JSON array of document_id; None: everything.
 
     Returns:
-        How many of the documents have no text, and are missing.
+        Number of the documents that have no text, and are missing.
     """
     cursor.run("export/choose", documents=documents)
     if documents is not None:

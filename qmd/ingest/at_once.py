@@ -39,7 +39,7 @@ def carry_out(database: Database, comparison: Comparison, readers: Readers) -> R
 
 
 def _committed(batches: Batches) -> bool:
-    """Commit all batches; whether all documents were accepted."""
+    """Commit all batches; return whether all documents were accepted."""
     settled = True
     for changes in batches.cut():
         files = batches.read(changes)

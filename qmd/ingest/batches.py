@@ -128,7 +128,7 @@ class Batches:
         """Commit a batch, with problems and remarks of its files.
 
         Returns:
-            Whether every document was accepted.
+            True if every document was accepted.
         """
         same = [f for f in files if f.text is None and f.hash and not f.problem]
         emptied = [
@@ -162,7 +162,7 @@ class Batches:
         """Remove the documents whose files are gone.
 
         Returns:
-            Whether all were still there.
+            True if all were still there.
         """
         if not self._gone:
             return True
@@ -189,7 +189,7 @@ class Batches:
         """Add a batch to the report.
 
         Returns:
-            Whether every document was accepted.
+            True if every document was accepted.
         """
         report = self._report
         settled = True

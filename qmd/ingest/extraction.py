@@ -72,7 +72,7 @@ class _Worker(Process):
         return reading
 
     def kill(self) -> int | None:
-        """End it, with what it has put on the disk."""
+        """Kill the process, and remove what it has put on the disk."""
         by = super().kill()
         shutil.rmtree(self._scratch, ignore_errors=True)
         return by
@@ -136,7 +136,7 @@ class Extraction:
             return worker
 
     def interrupt(self) -> None:
-        """End all of them at once, from any thread."""
+        """End all processes at once, from any thread."""
         with self._turn:
             self._stopped = True
             for worker in self._busy:
@@ -144,7 +144,7 @@ class Extraction:
         self.close()
 
     def close(self) -> None:
-        """End those that are at nothing. Others are started when they are needed."""
+        """End idle processes. Others are started when they are needed."""
         with self._turn:
             idle, self._idle = self._idle, []
         for worker in idle:
@@ -152,7 +152,7 @@ class Extraction:
 
 
 def _limits(job: Job, limits: ReadingLimits) -> ReadingLimits:
-    """Add the time that pages need which are pictures."""
+    """Add the time to read pages that are pictures."""
     if not job.task.ocr:
         return limits
     return limits._replace(seconds=limits.seconds + ocr.MOST_SECONDS + ocr.PAGE_SECONDS)

@@ -186,7 +186,7 @@ def _state(place: Place) -> IndexState | None:
 def _noted(place: Place) -> Note | None:
     """Load the saved fingerprint; None if it is missing or invalid.
 
-    Two may have written at once, or one was killed: then the checksum is that of another text.
+    After two writers at once, or one that was killed, the checksum does not match the text.
     """
     try:
         with os.fdopen(safe_open.opened(_file(place), os.O_RDONLY), "rb") as file:

@@ -90,7 +90,7 @@ def remove(collection: Collection, path: str, *, before: bytes | None = None) ->
         before: what the file has to have; None: anything.
 
     Returns:
-        Whether it was there.
+        True if it was there.
 
     Raises:
         FileChanged: it has something else, since another program has written it.

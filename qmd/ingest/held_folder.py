@@ -70,7 +70,7 @@ if sys.platform == "win32":
             """Do nothing: the file system keeps the names of files by itself."""
 
         def close(self) -> None:
-            """Close it."""
+            """Close the folder."""
             os.close(self._descriptor)
 
         def _at(self, name: str) -> str:
@@ -129,5 +129,5 @@ else:
             os.fsync(self._descriptor)
 
         def close(self) -> None:
-            """Close it."""
+            """Close the folder."""
             os.close(self._descriptor)

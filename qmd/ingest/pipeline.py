@@ -87,7 +87,7 @@ async def _carried_out(batches: Batches, progress: Progress | None, extractor: E
     """Commit all batches; one is read and one made ready while another is committed.
 
     Returns:
-        Whether all were accepted; if not, compare again.
+        True if all were accepted; if not, compare again.
     """
     # Two hardware threads of one core do no more together than one: a stage to a core.
     cores = CapacityLimiter(max(1, (os.cpu_count() or 1) // 2))

@@ -62,7 +62,7 @@ def retokenize(database: Database) -> int:
     """Give all documents postings by the rules of now.
 
     Returns:
-        How many got them.
+        Number of texts that got them.
 
     Raises:
         IndexFailure: the index is busy or cannot be written.

@@ -38,7 +38,7 @@ def drop_stale(database: Database) -> int:
     """Remove the chunks of all texts with data that were cut by an earlier version.
 
     Returns:
-        How many texts lost theirs.
+        Number of texts that lost their chunks.
 
     Raises:
         IndexFailure: the index is busy or cannot be written.

@@ -34,7 +34,7 @@ def store(database: Database, collection: str, path: str, text: str) -> bool:
     The collection is made if it is not there.
 
     Returns:
-        Whether it took the place of another.
+        True if it took the place of another.
 
     Raises:
         IndexBusy: other processes put the same document again and again.
@@ -52,7 +52,7 @@ def remove(database: Database, document: DocumentRow) -> bool:
     """Remove a document, and its collection if that is stored in the index and was its last one.
 
     Returns:
-        Whether it was still there.
+        True if it was still there.
     """
 
     def work(cursor: Cursor) -> bool:

@@ -247,6 +247,29 @@ MODELS = (
         size=36_700_000,
     ),
     Model(
+        "arctic-xs",
+        "embed",
+        "hf:mradermacher/snowflake-arctic-embed-xs-GGUF/snowflake-arctic-embed-xs.Q8_0.gguf",
+        dimensions=384,
+        context=512,
+        pooling="cls",
+        query="Represent this sentence for searching relevant passages: {text}",
+        licence="Apache-2.0",
+        languages="en",
+        size=25_279_840,
+    ),
+    Model(
+        "gte-small",
+        "embed",
+        "hf:ChristianAzinn/gte-small-gguf/gte-small.Q8_0.gguf",
+        dimensions=384,
+        context=512,
+        pooling="mean",
+        licence="MIT",
+        languages="en",
+        size=37_000_000,
+    ),
+    Model(
         "bge-m3",
         "embed",
         "hf:gpustack/bge-m3-GGUF/bge-m3-Q8_0.gguf",
@@ -281,8 +304,8 @@ MODELS = (
 """Models that have a name.
 
 Sources: prompts, pooling and dimensions from the model cards of Google (EmbeddingGemma), Qwen,
-Nomic, BAAI, Microsoft (E5) and Snowflake; the files from tobi/qmd (MIT), the publishers' own
-repositories, and for arctic-s a conversion of others.
+Nomic, BAAI, Alibaba (GTE), Microsoft (E5) and Snowflake; the files from tobi/qmd (MIT), the
+publishers' own repositories, and for arctic-s, arctic-xs and gte-small conversions of others.
 """
 
 

@@ -87,7 +87,7 @@ def remove_waste(index: Index) -> Waste:
     """Remove what nothing needs any more, and leave the size of the file as it is.
 
     Returns:
-        What was removed.
+        Report of what was removed.
     """
     return maintenance.clean(
         index.database,

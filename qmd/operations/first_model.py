@@ -26,7 +26,7 @@ def suggest_model(index: Index) -> str | None:
     is left as it is.
 
     Returns:
-        What to tell the user, or None.
+        Notice for the user, or None.
     """
     from qmd.models import e5
     from qmd.models.registry import E5, MINILM

@@ -286,7 +286,7 @@ class Index:
         """One collection.
 
         Raises:
-            CollectionNotFound: there is none of this name.
+            CollectionNotFound: no collection has this name.
         """
 
         def work(cursor: Cursor) -> Collection:
@@ -299,7 +299,7 @@ class Index:
         """One collection that index.yml has, and so can be changed.
 
         Raises:
-            CollectionNotFound: there is none of this name.
+            CollectionNotFound: no collection has this name.
             UsageError: it is that of the experience records, or is stored in the index.
         """
         collection = self.collection(name)
@@ -332,7 +332,7 @@ class Index:
             names: of collections; none means all.
 
         Raises:
-            CollectionNotFound: there is none of one of the names.
+            CollectionNotFound: no collection has one of the names.
             UsageError: one has no files, but the experience records.
         """
 

@@ -90,7 +90,7 @@ def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
         name: of a collection; None: all.
 
     Raises:
-        CollectionNotFound: there is none of this name.
+        CollectionNotFound: no collection has this name.
         RootMissing, RootUnreadable: its folder is not there, or cannot be read.
     """
     from qmd.ingest.walk import walk

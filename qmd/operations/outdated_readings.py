@@ -18,7 +18,7 @@ def outdated_readings(index: Index) -> Iterator[tuple[str, str]]:
     """Count the files of each collection that the next update reads again; no file is opened.
 
     Yields:
-        What is found, and how it is mended.
+        Finding, and the command that mends it.
     """
     from qmd.ingest import commit
     from qmd.ingest.converters import converters, current_tags

@@ -174,7 +174,7 @@ def remove(
 
     Raises:
         WriteConflict: the document is not what `expected` says.
-        DocumentNotFound: there is none of this name.
+        DocumentNotFound: no document has this name.
         UsageError: the folder of the collection is not writable.
         IndexFailure: the index is busy or cannot be written.
     """

@@ -66,7 +66,7 @@ async def watch(
         failed: told why something could not be done yet. It is tried again.
 
     Raises:
-        CollectionNotFound: there is none of one of the names.
+        CollectionNotFound: no collection has one of the names.
         UsageError: none of the folders can be watched, or all collections have been removed.
         IndexFailure: the index is unreadable, or cannot be written.
     """

@@ -73,7 +73,7 @@ class Matcher:
     def _bits_in(self, text: str) -> int:
         if text.isascii():
             return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
-        bits = reduce(or_, map(self._bit, tokenizer.split(text)), 0)
+        bits = reduce(or_, map(self._bit, tokenizer.split(text, segmented=False)), 0)
         if self._texts:
             lowered = text.lower()
             for wanted, bit in self._texts:

@@ -268,7 +268,10 @@ class _Reader:
         symbols = [word for word in before if words.is_symbol(word)]
         self._words += symbols
         names = _names([word for word in raw if not words.comes_before(word)])
-        others = [words.fold(word) for word in before if word not in symbols]
+        segments = [words.fold(word) for word in before if words.is_segment(word)]
+        self._words += segments
+        self._grams.update(segments)
+        others = [w for w in map(words.fold, before) if w not in symbols and w not in segments]
         if len(names) == 1 and len(names[0]) == 1 and others:
             whole = words.fold(names[0][0])
             self._words.append(others[0])
@@ -285,6 +288,8 @@ class _Reader:
         if not pieces:
             return
         if words.is_gram(name[0]):
+            if any(map(words.is_thai, name)):  # one character is less than a syllable
+                pieces = [pair for pair, _ in sequence_in(name)]
             self._words += pieces
             self._grams.update(pieces)
             return

@@ -85,11 +85,10 @@ def sequence_in(raw: list[str]) -> tuple[Element, ...]:
     place = 0
     for at, word in enumerate(raw):
         width, parts = words.folded_pieces(word)
-        if words.is_joined(word):
+        if words.is_joined(word) or words.is_segment(word):
             continue
         if words.is_gram(word):
-            follows_pair = at > 0 and len(raw[at - 1]) == 2 and words.is_gram(raw[at - 1])
-            if len(word) == 2 or not follows_pair:
+            if words.is_pair(word) or at == 0 or not words.is_pair(raw[at - 1]):
                 elements.append((parts[-1][0], place))
         elif len(parts) > 1:
             elements += [(folded, place + shift) for folded, shift in parts[1:]]

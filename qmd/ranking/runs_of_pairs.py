@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from qmd.ranking.query import Query
+from qmd.text.tokenizer import characters, is_pair, is_segment
 
 
 def _runs_of_pairs(query: Query) -> Iterator[list[str]]:
     """Yield the overlapping pairs of each run of a script without spaces."""
-    pairs = [word for word in query.words if len(word) == 2 and word in query.grams]
+    pairs = [word for word in query.words if word in query.grams and is_pair(word)]
     run: list[str] = []
     for pair in pairs:
-        if run and run[-1][1] != pair[0]:
+        if run and characters(run[-1])[1] != characters(pair)[0]:
             yield run
             run = []
         run.append(pair)
@@ -41,4 +42,7 @@ def share_of_pairs(
         for pair in run:
             each = share if documents[term[pair]] else unknown
             shares.setdefault(term[pair], []).append(each)
+    for word in filter(is_segment, query.grams):
+        if not documents[term[word]]:
+            shares[term[word]] = [0.0]  # documents have it cut otherwise, and its pairs count
     return {number: sum(each) / len(each) for number, each in shares.items()}

@@ -229,7 +229,7 @@ def _first_match(line: str, match: Matcher) -> int:
     first = match.first_text(line)
     for chunk in _CHUNK.finditer(line, 0, len(line) if first is None else first):
         at = 0
-        for word in tokenizer.split(chunk[0]):
+        for word in tokenizer.split(chunk[0], segmented=False):
             # A word is not in the chunk as it is if its characters are written decomposed.
             at = max(at, chunk[0].find(word, at, at + _NEAR))
             if match(word):

@@ -29,7 +29,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
     """Change index.yml and keep its comments and key order.
 
     Returns:
-        What it says now.
+        Settings that the file has now.
 
     Raises:
         ConfigError: what is there, or would be there, cannot be read.

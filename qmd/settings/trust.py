@@ -159,7 +159,7 @@ def revoke(place: Place, project: Path) -> bool:
     """Revoke an approval.
 
     Returns:
-        Whether there was one.
+        True if there was one.
     """
     with _changing(place) as known:
         return known.pop(str(project), None) is not None

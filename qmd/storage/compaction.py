@@ -38,7 +38,7 @@ def compact(database: Database) -> bool:
     A process that is killed leaves the old file or the new one, whole.
 
     Returns:
-        Whether it could be done, or would not have been worth it; False: others wrote each time.
+        True if it was done, or would not have been worth it; False: others wrote each time.
 
     Raises:
         IndexFailure: the index cannot be read or replaced, or there is no room for two copies.

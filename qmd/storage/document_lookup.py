@@ -303,7 +303,7 @@ def documents_below(cursor: Cursor, collection: str | None, prefix: str = "") ->
     """List the documents of a collection, or of one of its folders, by path.
 
     Raises:
-        CollectionNotFound: there is none of this name.
+        CollectionNotFound: no collection has this name.
     """
     if collection is not None:
         check_collections(cursor, [collection])

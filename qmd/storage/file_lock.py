@@ -197,7 +197,7 @@ def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
         shared: keep words known, so that no process removes any. Else remove some, alone.
 
     Yields:
-        Whether the lock is held. A shared lock is waited for.
+        True if the lock is held. A shared lock is waited for.
 
     Raises:
         IndexBusy: another process removes words, and has not ended in time.

@@ -191,7 +191,7 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
             postings that were put in order takes two thirds of the time.
 
     Returns:
-        Whether there was anything to do.
+        True if there was anything to do.
     """
     now = database.read(merge_size)
     worth = now.pays or (at_leisure and now.is_loose)
@@ -243,7 +243,7 @@ def clean(
         remove_model: removes the vectors of one.
 
     Returns:
-        What was removed.
+        Report of what was removed.
     """
     gone = database.read(waste).documents
     merge(database, always=True)

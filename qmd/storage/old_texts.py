@@ -31,7 +31,7 @@ def free_old_texts(database: Database) -> bool:
     process is at it, or there is no room for a second file.
 
     Returns:
-        Whether they were removed.
+        True if they were removed.
     """
     if not database.read(lambda cursor: _is_much(cursor, database.path.stat().st_size)):
         return False

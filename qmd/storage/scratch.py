@@ -93,7 +93,7 @@ def clear(index: Path) -> dict[Path, int]:
     """Remove the folders of killed processes.
 
     Returns:
-        What `left_behind` does, of those that are gone.
+        Removed folders, as `left_behind` lists them.
     """
     found = {}
     for folder, size in _abandoned(index):

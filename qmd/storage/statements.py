@@ -32,7 +32,7 @@ def statement(name: str) -> str:
     """Return the text of a statement.
 
     Raises:
-        FileNotFoundError: there is none of this name.
+        FileNotFoundError: no statement has this name.
     """
     return (data_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
 

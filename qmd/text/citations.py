@@ -65,9 +65,13 @@ def shared_words(sentence: str, passage: str) -> float:
 
     A word counts as there if a word of the passage begins like it.
     """
-    words = {word for word in tokenizer.split(sentence.lower()) if len(word) >= _SHORTEST}
+    words = {
+        word
+        for word in tokenizer.split(sentence.lower(), segmented=False)
+        if len(word) >= _SHORTEST
+    }
     if not words:
         return 1.0
-    there = " ".join(["", *tokenizer.split(passage.lower())])
+    there = " ".join(["", *tokenizer.split(passage.lower(), segmented=False)])
     begins = {word[: max(_SHORTEST, len(word) - 3)] for word in words}
     return sum(f" {each}" in there for each in begins) / len(begins)

@@ -36,7 +36,7 @@ class Kind(NamedTuple):
         reader: module below `qmd.ingest.readers` that reads them, or `package.module:function`;
             '' for text that is indexed as it stands.
         version: of the reader; a file that an earlier one has read is read again.
-        package: that the reader comes from, if it is none of these.
+        package: that the reader comes from, if it is not one of qmd.
         scans: its pages may be pictures, whose text Tesseract reads.
     """
 

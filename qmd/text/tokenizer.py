@@ -9,6 +9,7 @@ batch; a property test holds the two equal.
 - A run in a script written without spaces (Han, kana, Hangul, Thai, Lao, Khmer,
   Burmese) is cut into overlapping pairs; each pair stands for its first character
   and for itself, so that a query finds its parts and longer matches rank higher.
+- A character of Thai is a letter with its marks, and a long word comes before its first pair.
 - `snake_case` and `camelCase` stand for the whole and for their parts, the parts
   at consecutive positions.
 - A word with marks that make another word of it (`C++`, `.NET`, `@user`, `$HOME`, `--flag`) stands
@@ -24,6 +25,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 LONGEST = 64
@@ -33,7 +35,7 @@ LONGEST_PAIR = 20
 """UTF-8 bytes of two words joined by a hyphen that are also one form without it."""
 
 _NGRAM_RANGES = (
-    "\u0e00-\u0eff"  # Thai, Lao
+    "\u0e00-\u0eff"  # Thai, whose rules are in `thai.py`, and Lao
     "\u1000-\u109f"  # Myanmar
     "\u1100-\u11ff"  # Hangul jamo
     "\u1780-\u17ff"  # Khmer
@@ -43,6 +45,7 @@ _NGRAM_RANGES = (
     "\uff66-\uff9f"  # half-width katakana
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
+_THAI = re.compile("[\u0e00-\u0e7f]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _FOREIGN_RUN = re.compile(r"[^\x00-\x7f]+")
 _DIACRITIC = re.compile(
@@ -125,33 +128,44 @@ class _Blanker(dict[int, str]):
 _BLANKER = _Blanker()
 
 
-def spaced(text: str) -> str:
-    """Replace separators outside of ASCII by blanks, and cut n-gram runs into pairs."""
-    return text if text.isascii() else _FOREIGN_RUN.sub(_spaced_run, text)
+def spaced(text: str, *, segmented: bool = True) -> str:
+    """Replace separators outside of ASCII by blanks, and cut n-gram runs into pairs.
 
-
-def _spaced_run(run: re.Match[str]) -> str:
-    return _spaced(run[0])
+    Args:
+        segmented: with the long words of Thai.
+    """
+    if text.isascii():
+        return text
+    return _FOREIGN_RUN.sub(lambda run: _spaced(run[0], segmented), text)
 
 
 @lru_cache(maxsize=4096)
-def _spaced(run: str) -> str:
+def _spaced(run: str, segmented: bool) -> str:
     whole = run.replace(_SOFT_HYPHEN, "")
     kept = unicodedata.normalize("NFC", whole).translate(_BLANKER)
-    return _ngram_run().sub(lambda match: " ".join(["", *_grams(match[0]), ""]), kept)
+    return _ngram_run().sub(lambda match: " ".join(["", *_parts(match[0], segmented), ""]), kept)
 
 
-def _grams(run: str) -> list[str]:
+def _parts(run: str, segmented: bool) -> list[str]:
+    """Cut a run of a script without spaces into overlapping pairs, and long words of Thai."""
+    if _THAI.search(run):
+        from qmd.text import thai  # of no use in any other language
+
+        return thai.parts(run, with_words=segmented)
     return [run[at : at + 2] for at in range(len(run))]
 
 
-def split(text: str) -> list[str]:
+def split(text: str, *, segmented: bool = True) -> list[str]:
     """Split `text` into raw words, in order, cut to `LONGEST` bytes.
 
-    A word with its marks, and two words joined by a hyphen, come before the word that they start
-    with; see `is_marked` and `is_joined`.
+    A word with its marks, two words joined by a hyphen, and a long word of Thai come before the
+    word that they start with; see `is_marked`, `is_joined` and `is_segment`.
+
+    Args:
+        segmented: with the long words of Thai, which take most of the time; their pairs tell where
+            they are.
     """
-    blanked = spaced(text)
+    blanked = spaced(text, segmented=segmented)
     words: list[str] = []
     for run in _RUN.finditer(blanked):
         start, end = run.span()
@@ -244,7 +258,7 @@ def is_symbol(word: str) -> bool:
 
 def comes_before(word: str) -> bool:
     """Check that a raw word is a form of the one that comes after it, or a symbol."""
-    return not word.isalnum() and pieces(word)[0] == 0
+    return is_segment(word) or (not word.isalnum() and pieces(word)[0] == 0)
 
 
 def bare(word: str) -> tuple[str, ...]:
@@ -265,7 +279,35 @@ def _cut(word: str) -> str:
 
 def is_gram(word: str) -> bool:
     """Check that a raw word is one or two characters of a script without spaces."""
-    return len(word) <= 2 and not word.isascii() and _ngram_run().fullmatch(word) is not None
+    if word.isascii() or not _ngram_run().fullmatch(word):
+        return False
+    return len(word) <= 2 or len(characters(word)) <= 2
+
+
+def is_pair(word: str) -> bool:
+    """Check that a word is two characters of a script without spaces."""
+    return is_gram(word) and len(characters(word)) == 2
+
+
+def is_segment(word: str) -> bool:
+    """Check that a raw word is a long word of a script without spaces."""
+    if len(word) < 3 or word.isascii() or not _ngram_run().fullmatch(word):
+        return False
+    return len(characters(word)) > 2
+
+
+def is_thai(word: str) -> bool:
+    """Check that a word has a letter of Thai."""
+    return not word.isascii() and _THAI.search(word) is not None
+
+
+def characters(word: str) -> Sequence[str]:
+    """Return the characters of a word, those of Thai with their marks."""
+    if not is_thai(word):
+        return word
+    from qmd.text import thai
+
+    return thai.CHARACTER.findall(word)
 
 
 def fold(word: str) -> str:
@@ -347,10 +389,12 @@ def compound(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
         folded = word if _is_lone_symbol(word) else fold(word)
         return int(_stands_alone(word)), ((folded, 0),)
     folded = fold(word)
+    if is_segment(word):
+        return 0, ((folded, 0),)
     if word.isascii():
         parts = [part.lower() for part in _PART.findall(word)]
     elif is_gram(word):
-        first = fold(word[0])
+        first = fold(characters(word)[0])
         return 1, ((first, 0),) if first == folded else ((first, 0), (folded, 0))
     else:
         parts = [part for part in map(fold, word.split("_")) if part]

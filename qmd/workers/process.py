@@ -1,6 +1,6 @@
 """Process that answers requests, one at a time, and is watched while it does.
 
-Who asks looks at it again and again, and kills it when its time is up or when it has more memory
+The parent looks at it again and again, and kills it when its time is up or when it has more memory
 than it may: no code of its own can prevent that.
 """
 
@@ -25,15 +25,15 @@ Start = Callable[[int, int], Child]
 
 
 class OverTime(Exception):
-    """A request took more time than it may."""
+    """A request that exceeded its time."""
 
 
 class OverMemory(Exception):
-    """A request took more memory than it may."""
+    """A request that exceeded its memory."""
 
 
 class ProcessEnded(Exception):
-    """A process ended in the middle of a request.
+    """A process that ended in the middle of a request.
 
     Attributes:
         signal: that has ended it, or None.
@@ -90,7 +90,7 @@ class Process:
 
         Raises:
             channel.Unsendable: an argument is nothing that another process can be given.
-            ProcessEnded: it is not there any more.
+            ProcessEnded: the process is not there any more.
         """
         self.is_within = True
         try:
@@ -154,7 +154,7 @@ class Process:
         return None if self._process is None else self._process.resident()
 
     def interrupt(self) -> None:
-        """End it, from any thread, while another one waits for it."""
+        """End the process, from any thread, while another one waits for it."""
         with self._turn:
             if self._process is not None:
                 self._process.kill(group=self._group)

@@ -7,6 +7,15 @@
 -- out  title       text
 -- out  dated       timestamp  UTC
 -- out  opening     text       first characters of the text after the front matter
+with chosen as (
+    select collection, path, title, dated, hash
+    from documents
+    where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
+    order by dated desc, collection, path
+    limit $limit offset $skip
+)
+
+-- Only the texts of these are read.
 select
     collection || '/' || path as file,
     title,
@@ -14,8 +23,6 @@ select
     left(
         trim(regexp_replace(left(body, 4000), '^(---|\+\+\+)\r?\n.*?\n(---|\+\+\+)\r?\n', '', 's')), 600
     ) as opening
-from documents
-join content on documents.hash = content.hash
-where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
+from chosen
+join content on chosen.hash = content.hash
 order by dated desc, collection, path
-limit $limit offset $skip

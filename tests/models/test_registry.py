@@ -22,6 +22,20 @@ def test_a_model_of_the_list_can_be_found_and_fetched_and_prompts_with_the_text(
     assert model.role != "embed" or (model.dimensions and model.context and model.pooling)
 
 
+@pytest.mark.parametrize("name", ["arctic-xs", "arctic-s", "bge-small-en"])
+def test_a_small_english_model_has_a_prefix_for_questions_alone(name):
+    model = find(name, "embed")
+    prefix = "Represent this sentence for searching relevant passages: "
+    assert (model.as_query("tea"), model.as_document("tea", "Tea")) == (prefix + "tea", "tea")
+    assert (model.dimensions, model.context, model.pooling) == (384, 512, "cls")
+
+
+def test_gte_small_gets_the_bare_text_and_takes_means():
+    model = find("gte-small", "embed")
+    assert (model.as_query("tea"), model.as_document("tea", "Tea")) == ("tea", "tea")
+    assert (model.dimensions, model.context, model.pooling) == (384, 512, "mean")
+
+
 def test_names_are_unique_and_every_role_has_some():
     assert len({model.name for model in MODELS}) == len(MODELS)
     assert len({model.uri for model in MODELS}) == len(MODELS)

@@ -144,3 +144,20 @@ def test_as_many_characters_choose_the_window_as_are_shown_or_less():
     assert snippet(body, match, length=28).line == 3
     assert snippet(body, match, length=29, choice=28).line == 3
     assert snippet(body, match, length=28, choice=29).line == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "line", "place"),
+    [
+        ("c++", "C++ is old", 0),
+        ("c++", "abc++ is none, C++ is", 15),
+        ("c++", "abc++ is none", None),
+        (".net", "ASP.NET", 3),
+        ("e-mail", "an e-mail", 3),
+        ("e-mail", "the-mail", None),
+    ],
+)
+def test_a_word_with_marks_begins_where_no_other_word_goes_on(wanted, line, place):
+    matcher = Matcher({wanted: wanted})
+    assert matcher.first_text(line) == place
+    assert matcher.found_in(line) == (set() if place is None else {wanted})

@@ -87,7 +87,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """Group of commands that says which of them does what an unknown one is called for."""
+    """Group of commands that suggests one of them in place of an unknown one."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """See `TyperGroup`.

@@ -22,7 +22,7 @@ class PassagesOutput(NamedTuple):
 
 @command(best, options=PassagesOutput)
 def passages(call: Call, found: Excerpts) -> None:
-    """Write the passages; what is to be known of them goes to stderr."""
+    """Write the passages; notices go to stderr."""
     if found.notice:
         notice(found.notice)
     write_passages(found, as_json=call.options.as_json)

@@ -1,4 +1,4 @@
-"""`qmd skill …`: what teaches an assistant to use qmd."""
+"""`qmd skill …`: the text that teaches an assistant to use qmd."""
 
 from __future__ import annotations
 

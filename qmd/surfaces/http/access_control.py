@@ -1,10 +1,10 @@
 """Access control for everything that is served over HTTP.
 
 A server on the loopback interface is out of reach for other machines, not for web pages. A page
-can point its own name at 127.0.0.1 after it was loaded (DNS rebinding); what gives it away is
-the name it asks for, `Host`, and the page that asks, `Origin`. A form may send any text without
-being asked first, but no JSON. What may be read without these checks is `/health` only, and only
-without the token.
+can point its own name at 127.0.0.1 after it was loaded (DNS rebinding); the headers `Host`, the
+name it asks for, and `Origin`, the page that asks, give it away. A browser sends a form with any
+text to another site without a preflight request, but no JSON. `/health`, and what the log-in page
+needs, are served without the token.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of a request."""
 
 BODY_SECONDS = 30.0
-"""For a request to arrive whole, once its head is there."""
+"""Seconds for a request to arrive whole, once its head is there."""
 
 MOST_REQUESTS = 64
-"""At work or waiting at the same time; further ones are sent away. Who has not sent all of its
-request does not count."""
+"""Requests at work or waiting at the same time; further ones are refused. A request that has not
+arrived whole does not count."""
 
 LINGER_SECONDS, LINGER_BYTES = 1.0, 16 * 1024 * 1024
-"""Read and thrown away after a refusal. A connection that is closed while the client still sends
-is reset, and the client may never read why."""
+"""Seconds and bytes of a refused request that are read and thrown away. A connection that is closed
+while the client still sends is reset, and the client may never read why."""
 
 EVERYWHERE = frozenset({"", "*", "0.0.0.0", "::"})
 """Addresses of all interfaces, whose host names are unknown."""
@@ -156,7 +156,7 @@ def _normal(parts: re.Match[str]) -> str:
 
 
 class RequestDenied(Exception):
-    """A request is not answered."""
+    """A request that is refused."""
 
     def __init__(self, status: int, detail: str, *headers: tuple[str, str]) -> None:
         super().__init__(detail)
@@ -170,7 +170,7 @@ class _Gone(Exception):
 
 
 class Guard:
-    """Lets pass what may, with its body read.
+    """ASGI middleware that passes permitted requests on, with their bodies read.
 
     Args:
         token: that a request has to bring, if there is one.
@@ -239,7 +239,7 @@ class Guard:
         """Look at the head of a request. True: it only asks whether the server is well.
 
         Raises:
-            RequestDenied: it may not pass.
+            RequestDenied: the request may not pass.
         """
         problem = self._policy.problem(_values(scope, b"host"), _values(scope, b"origin"))
         if problem is not None:
@@ -320,7 +320,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
 
     Raises:
         RequestDenied: it is too large, whether it says so or not, or takes too long.
-        _Gone: it does not come to its end.
+        _Gone: the client has closed the connection.
     """
     too_large = RequestDenied(413, f"A request may have {LARGEST_BODY} bytes at most.")
     declared = _values(scope, b"content-length")

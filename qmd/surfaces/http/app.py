@@ -75,7 +75,7 @@ class Protocol:
             await anyio.sleep_forever()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request. What is no message is told by the same words as over stdio."""
+        """Answer a request. An invalid message gets the same error as over stdio."""
         await self._loaded.wait()
         assert self._manager is not None
         request = await receive()
@@ -115,7 +115,7 @@ def load_sdk() -> tuple[type[StreamableHTTPSessionManager], Callable[..., LowLev
 
 
 def asgi_application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> ASGIApp:
-    """All routes, behind the guard.
+    """Build the ASGI application: all routes, behind the guard.
 
     Without sessions there is nothing that a client could listen to or end, so `/mcp` takes POST
     only.
@@ -134,7 +134,7 @@ def asgi_application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> A
 
 
 class Server(uvicorn.Server):
-    """A server that ends when it is told to, and is content with that.
+    """HTTP server that ends when it is told to, and does not raise the signal again.
 
     Args:
         signals: whether SIGINT and SIGTERM tell it.
@@ -151,7 +151,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Like the one it replaces, but signals are not sent again in the end."""
+        """Handle signals as uvicorn does, but do not send them again in the end."""
         numbers = (signal.SIGINT, signal.SIGTERM) if self._signals else ()
         before = {number: signal.signal(number, self.handle_exit) for number in numbers}
         try:

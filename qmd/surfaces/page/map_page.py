@@ -1,4 +1,4 @@
-"""Page with the map of meaning: each document a point near to what is like it."""
+"""Page with the map of documents: near points are alike in meaning."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _Kept(NamedTuple):
 
 
 class _Maps:
-    """Keeps the map of a server: it takes seconds to compute, and changes with the index."""
+    """Cache of the map of a server, which takes seconds to compute and changes with the index."""
 
     def __init__(self) -> None:
         self._lock = anyio.Lock()

@@ -171,7 +171,7 @@ class Toolbox:
             has_consent: the user was asked, if that is needed.
 
         Raises:
-            UnknownTool: there is none of this name.
+            UnknownTool: no tool has this name.
         """
         tool = self.tool(name)
         if self.needs_consent(tool) and not has_consent:

@@ -27,7 +27,7 @@ review_by: 2025
 
 ## 2024-04-01
 
-Dredged, see https://a.example/2020-01-01/ and file 2020-02-02.md.
+Dredged, see https://a.example/2020-01-01/ file 2020-02-02.md and a-2020-03-03.
 
 ## 2024-03-05
 
