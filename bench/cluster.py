@@ -1,6 +1,7 @@
 """An index in shards: build, queries, memory, the share of each worker, the cost of merging.
 
     python -m bench.cluster [--documents 100000] [--shards 8]
+    python -m bench.cluster --embed 400                          # one worker and two
 
 Times are of the processor, so that other work on the machine counts for little. Shards are asked in
 this process, each by itself; what a network adds is not in it.
@@ -16,15 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from qmd.cluster.build import Built, Plan, build
+from qmd.cluster.build import Built, Plan, Progress, build
 from qmd.cluster.in_process import ShardsHere
 from qmd.cluster.manifest import NAME
 from qmd.cluster.open_index import ShardedIndex
 from qmd.cluster.shard import ShardRequest
+from qmd.cluster.shard_builder import ShardTask
+from qmd.cluster.shard_builder import build as build_shard
 from qmd.operations.search import search
 from qmd.settings.environment import Machine, Place
 from qmd.types import Collection
@@ -155,6 +159,59 @@ def measure(documents: int, count: int) -> dict[str, Any]:
     return facts
 
 
+class Workers:
+    """Builds shards in processes of their own, as machines of a cluster do; see `Carry`.
+
+    Args:
+        count: of the processes, of which each builds every count-th shard.
+
+    Attributes:
+        spent: seconds of the processor for each of them.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self.spent: list[float] = []
+
+    def __call__(self, tasks: Sequence[ShardTask], progress: Progress) -> None:
+        plain = [
+            each._replace(machine=each.machine._replace(chosen=dict(each.machine.chosen)))
+            for each in tasks
+        ]
+        parts = [plain[place :: self._count] for place in range(self._count)]
+        with get_context("spawn").Pool(self._count) as pool:
+            self.spent = pool.map(build_some, parts, chunksize=1)
+
+
+def build_some(tasks: Sequence[ShardTask]) -> float:
+    """Build shards one after the other; return the seconds of the processor that it took."""
+    began = time.process_time()
+    for task in tasks:
+        build_shard(task)
+    return time.process_time() - began
+
+
+def embedding(documents: int, count: int) -> dict[str, float]:
+    """Embed the same documents with one worker and with two, and return the ratios."""
+    walls, busiest = [], []
+    with tempfile.TemporaryDirectory() as place:
+        base = Path(place)
+        write(base / "notes", documents)
+        for workers in (1, 2):
+            collection = Collection("n", str(base / "notes"), "**/*.md")
+            plan = Plan(base / f"kb-{workers}", collection, count, True, Machine())
+            carry = Workers(workers)
+            began = time.monotonic()
+            build(plan, lambda step, done, total: None, carry)
+            walls.append(time.monotonic() - began)
+            busiest.append(max(carry.spent))
+    return {
+        "documents": documents,
+        "busiest": round(busiest[0] / busiest[1], 2),
+        "wall": round(walls[0] / walls[1], 2),
+    }
+
+
 def simulated(base: Path, built: Built, one: ShardsHere) -> dict[int, float]:
     """Return the processor time of the coordinator for one query, by the number of shards."""
     found = {}
@@ -176,8 +233,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--shards", type=int, default=8)
+    parser.add_argument("--embed", type=int, metavar="DOCUMENTS", help="measure embedding alone")
     given = parser.parse_args()
-    print(json.dumps(measure(given.documents, given.shards), indent=1))
+    if given.embed:
+        facts: dict[str, Any] = embedding(given.embed, given.shards)
+    else:
+        facts = measure(given.documents, given.shards)
+    print(json.dumps(facts, indent=1))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from qmd.storage.statements import filled, without_header
 from qmd.visible import shown
 
 if TYPE_CHECKING:
+    from qmd.analytics.heading import Heading
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
 
@@ -113,6 +114,19 @@ class SearchRow(NamedTuple):
     snippet: str
 
 
+class GatheredTable(NamedTuple):
+    """Rows of several indexes, under the name of a view.
+
+    Attributes:
+        columns: names and types.
+        parts: rows of each index, as streams of Arrow.
+    """
+
+    name: str
+    columns: tuple[Heading, ...]
+    parts: list[bytes]
+
+
 class Sandbox:
     """A DuckDB for one query.
 
@@ -187,7 +201,7 @@ class Sandbox:
                     check(self._cursor)
                 finally:
                     self._cursor.run("sandbox/use")
-                self._furnish(request, found, log)
+                self._furnish(request, found, log, _wanted(request))
                 self._lock()
                 with self._in_words():
                     self._run(request, parameters)
@@ -197,13 +211,56 @@ class Sandbox:
                 self._cursor, self._told, widest=memory_of(self._limits) // ROW_SHARE
             )
 
+    def merge(
+        self,
+        request: CheckedStatement,
+        parameters: Parameters,
+        found: Sequence[SearchRow],
+        tables: Sequence[GatheredTable],
+    ) -> SandboxRows:
+        """Run a statement over rows of several indexes and keep what it gives. Once only.
+
+        Args:
+            found: what the searches of the request found.
+            tables: of the views that it reads.
+
+        Raises:
+            SqlError: the query cannot be answered, or not within its limits.
+        """
+        with self._enough():
+            for table in tables:
+                self._add(table)
+            searches = [view for view in views() if view.is_macro and view.name in request.names]
+            self._furnish(request, found, (), searches)
+            self._lock()
+            with self._in_words():
+                self._run(request, parameters)
+            return SandboxRows(
+                self._cursor, self._told, widest=memory_of(self._limits) // ROW_SHARE
+            )
+
+    def _add(self, table: GatheredTable) -> None:
+        import pyarrow as pa
+
+        name = identifier(table.name)
+        columns = ", ".join(f"{identifier(each.name)} {each.kind}" for each in table.columns)
+        create = without_header("sandbox/gathered_table").replace("$name", name)
+        self._connection.execute(create.replace("$columns", columns))
+        insert = without_header("sandbox/add_gathered").replace("$name", name)
+        for part in table.parts:
+            with self._cursor.staged(gathered=pa.ipc.open_stream(part).read_all()):
+                self._connection.execute(insert)
+
     def _furnish(
-        self, request: CheckedStatement, found: Sequence[SearchRow], log: Sequence[str]
+        self,
+        request: CheckedStatement,
+        found: Sequence[SearchRow],
+        log: Sequence[str],
+        wanted: Sequence[View],
     ) -> None:
         """Make the views, and put what searches found where they look for it."""
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
-        wanted = _wanted(request)
         stored = _stored(request, wanted)
         for view in wanted:
             with self._in_words():
@@ -290,6 +347,11 @@ def _stored(request: CheckedStatement, wanted: Sequence[View]) -> set[str]:
         return set()
     read = {name for view in wanted for name in view.needs}
     return {view.name for view in wanted if view.is_stored and view.name in read}
+
+
+def identifier(name: str) -> str:
+    """Write a name of a table or a column."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def vocabulary() -> list[str]:

@@ -19,7 +19,7 @@ from qmd.workers import channel, serving
 if TYPE_CHECKING:
     from qmd.analytics.heading import Heading
     from qmd.analytics.query_result import SandboxRows
-    from qmd.analytics.sandbox import SearchRow
+    from qmd.analytics.sandbox import GatheredTable, SearchRow
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
 
@@ -89,6 +89,18 @@ class _Session:
                 raise Outdated
 
         self._kept = self._box.answer(request, parameters, found, log, attached, check)
+        return self._kept.headings, self._kept.count
+
+    def merge(
+        self,
+        request: CheckedStatement,
+        parameters: Parameters,
+        found: Sequence[SearchRow],
+        tables: Sequence[GatheredTable],
+    ) -> tuple[tuple[Heading, ...], int]:
+        """Run the statement over rows of several indexes, and keep what it gives."""
+        assert self._box is not None
+        self._kept = self._box.merge(request, parameters, found, tables)
         return self._kept.headings, self._kept.count
 
     def rows(self, name: str, limit: int | None) -> None:

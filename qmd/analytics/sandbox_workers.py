@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from qmd.workers.process import OverMemory, OverTime, Process, ProcessEnded, Sta
 
 if TYPE_CHECKING:
     from qmd.analytics.heading import Heading
-    from qmd.analytics.sandbox import Limits, SearchRow
+    from qmd.analytics.sandbox import GatheredTable, Limits, SearchRow
     from qmd.analytics.sandbox_worker import IndexFile
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
@@ -132,15 +133,39 @@ class Worker(Process):
             GaveWay: a writer waits, and the query has run for long.
             Stopped: the caller has cancelled.
         """
-        stop = cancellation.CURRENT.get()
         self._wanted = wanted
         try:
-            if stop is None:
-                return self._asked("answer", index, request, parameters, found, log)  # type: ignore[no-any-return]
-            with stop.over(self):
-                return self._asked("answer", index, request, parameters, found, log)  # type: ignore[no-any-return]
+            return self._run("answer", index, request, parameters, found, log)
         finally:
             self._wanted = lambda: False
+
+    def merge(
+        self,
+        request: CheckedStatement,
+        parameters: Parameters,
+        found: list[SearchRow],
+        tables: list[GatheredTable],
+        *,
+        seconds: float,
+    ) -> tuple[tuple[Heading, ...], int]:
+        """Run the statement in the process, over rows of several indexes.
+
+        Args:
+            seconds: that it took to gather the rows, which count as the query's.
+
+        Returns:
+            See `answer`.
+
+        Raises:
+            SqlError: see `answer`.
+        """
+        self.left -= seconds
+        return self._run("merge", request, parameters, found, tables)
+
+    def _run(self, name: str, *given: object) -> tuple[tuple[Heading, ...], int]:
+        stop = cancellation.CURRENT.get()
+        with nullcontext() if stop is None else stop.over(self):
+            return self._asked(name, *given)  # type: ignore[no-any-return]
 
     def pieces(self, name: str, *given: object) -> Iterator[Any]:
         """Yield the pieces of the result. No other request may be sent before their end."""

@@ -17,7 +17,6 @@ from qmd.cluster import routing, shard_builder, sources
 from qmd.cluster.manifest import BuildManifest, ShardFile
 from qmd.cluster.settle import Measured, settle_shards
 from qmd.errors import IndexNotWritable, NotAManifest, UsageError
-from qmd.storage.file_lock import errand
 from qmd.text import hashes
 from qmd.types import Collection
 from qmd.version import __version__
@@ -77,20 +76,26 @@ def one_by_one(tasks: Sequence[shard_builder.ShardTask], progress: Progress) -> 
 def build(plan: Plan, progress: Progress, carry: Carry = one_by_one) -> Built:
     """Build the shards of a folder, or what is missing or changed of them.
 
-    A reader of the manifest sees the build before, until the new one is whole.
+    A reader of the manifest sees the build before, until the new one is whole. The caller holds the
+    destination: see `build_lock`.
 
     Raises:
-        UsageError: the number of shards is no power of two, or the folder has other files.
+        UsageError: see `check`.
         RootMissing, RootUnreadable: the source is not there, or cannot be read.
-        JobRunning: another process builds there.
         IndexFailure: a shard cannot be written.
     """
-    _check(plan)
-    with errand(plan.to / "cluster", "build"), _writing(plan.to):
+    check(plan)
+    with _writing(plan.to):
+        plan.to.mkdir(mode=0o700, parents=True, exist_ok=True)
         return _built(plan, progress, carry)
 
 
-def _check(plan: Plan) -> None:
+def check(plan: Plan) -> None:
+    """Refuse a build that makes no sense, before anything is written.
+
+    Raises:
+        UsageError: the number of shards is no power of two, or the folder has other files.
+    """
     count = plan.shards
     if not 0 < count <= manifests.MOST_SHARDS or count & (count - 1):
         raise UsageError(

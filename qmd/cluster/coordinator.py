@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qmd.cluster.numbers import numbers_by_shard, overall_number
 from qmd.cluster.partial import MISSING, LostShards, RemainingShards
 from qmd.cluster.shard import ShardRequest
-from qmd.cluster.statements import HERE, RULES, Shards
+from qmd.cluster.statements import HERE, RULES, Gathered, Shards
+from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import DocumentNotFound, NotOverShards, ShardsMissing, ShardsReadOnly
 from qmd.ranking import bm25
 from qmd.ranking.postings import Near, Tally, Wanted
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Key = TypeVar("Key", bound=Hashable)
+
+_FACETS = Gathered(only="ids")
 
 REMEMBERED = 2000
 """Results of whole operations that are kept at most."""
@@ -166,6 +169,8 @@ class ShardedCursor(Cursor):
         cancellation.check()
         if name == "search/blend":
             return self._blended(parameters)
+        if name == "documents/facets":
+            return self._facets(parameters)
         if name in HERE:
             return super().run(name, **parameters)
         rule = RULES.get(name)
@@ -182,6 +187,13 @@ class ShardedCursor(Cursor):
         places = [{**each, "document_id": place} for place, each in enumerate(fused)]
         rows = super().run("search/blend", fused=as_json(places))
         return [(numbers[place], *rest) for place, *rest in rows]
+
+    def _facets(self, parameters: Mapping[str, Value]) -> list[tuple[Any, ...]]:
+        """Add up the facets of all shards, of which each lists all of its own."""
+        own = {**parameters, "most": UNLIMITED}
+        rows = _FACETS(self._shards, "documents/facets", own)
+        told = [dict(zip(("facet", "value", "documents"), row, strict=True)) for row in rows]
+        return super().run("cluster/facets", rows=as_json(told), most=parameters["most"])
 
     def again(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
         """Run a statement; see `run`."""
@@ -241,6 +253,10 @@ class ShardedDatabase(Database):
                     self.lost.add(error.numbers)
                     if len(missing) == self._shards.count:
                         raise
+
+    def aside(self, work: Callable[[Cursor], Result]) -> Result:
+        """Run `work` on an engine without tables."""
+        return work(Cursor(self._engine.cursor()))
 
     def _read_without(self, missing: set[int], work: Callable[[Cursor], Result]) -> Result:
         """Run `work` on the other shards. Nothing of it is remembered."""

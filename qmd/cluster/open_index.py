@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +17,11 @@ from qmd.settings.environment import Machine
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from qmd.analytics.heading import Heading
+    from qmd.analytics.sandbox import Limits, SearchRow
+    from qmd.analytics.sandbox_workers import Worker
+    from qmd.analytics.search_calls import Parameters
+    from qmd.analytics.statement_check import CheckedStatement
     from qmd.cluster.statements import Shards
     from qmd.declaration.operation import Operation
     from qmd.models.selection import Space
@@ -106,6 +112,31 @@ class ShardedIndex(Index):
             result.notice = "\n".join(filter(None, (told, result.notice)))
             result.missing_shards = tuple(sorted(missing))
         return result
+
+    def over_shards(
+        self,
+        worker: Worker,
+        request: CheckedStatement,
+        parameters: Parameters,
+        found: list[SearchRow],
+        limits: Limits,
+    ) -> tuple[tuple[Heading, ...], int]:
+        """Run a query in SQL over the shards.
+
+        Raises:
+            SqlError: it cannot be merged, or not be answered within the limits.
+            ShardsMissing: a shard did not answer.
+        """
+        from qmd.cluster.sql_gather import gathered, values_of
+        from qmd.cluster.sql_plan import plan
+
+        began = time.monotonic()
+        made = self.database.aside(lambda cursor: plan(request, cursor))
+        tables = gathered(self._shards, made, parameters, limits)
+        if made.merged is not None:
+            request = request._replace(query=made.merged.text)
+            parameters = values_of(made.merged, parameters)
+        return worker.merge(request, parameters, found, tables, seconds=time.monotonic() - began)
 
     def folders(self, names: Sequence[str] = ()) -> list[Collection]:
         """Refuse to give folders to update or watch.

@@ -52,7 +52,7 @@ class _Holder:
         self._shard: Shard | None = None
         self._opening = threading.Lock()
 
-    def answer(self, request: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
+    def answer(self, request: tuple[str, tuple[Any, ...], float]) -> tuple[bool, Any]:
         """Answer one request; an error of qmd comes back as its message.
 
         An exception with arguments of its own could not be rebuilt at the coordinator.
@@ -120,10 +120,11 @@ class ShardsOfRay:
         """
         actors = self._actors
         asked = {number: actors[number].answer.remote(each) for number, each in requests.items()}
-        late = self._awaited(list(asked.values()))
+        seconds = self._deadline + max((each.seconds for each in requests.values()), default=0)
+        late = self._awaited(list(asked.values()), seconds)
         missing = [number for number, reference in asked.items() if reference in late]
         if missing:
-            reason = f"{self._deadline:g} seconds are over."
+            reason = f"{seconds:g} seconds are over."
             raise ShardsMissing(missing, self.count, reason)
         found = {}
         for number, reference in asked.items():
@@ -137,9 +138,9 @@ class ShardsOfRay:
             found[number] = value
         return found
 
-    def _awaited(self, references: list[Any]) -> set[Any]:
-        """Wait until all answers are there, or the deadline is over; return the late ones."""
-        end = time.monotonic() + self._deadline
+    def _awaited(self, references: list[Any], seconds: float) -> set[Any]:
+        """Wait until all answers are there, or the time is over; return the late ones."""
+        end = time.monotonic() + seconds
         late = references
         while late:
             cancellation.check()

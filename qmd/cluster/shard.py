@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.storage.database import Database
 
 if TYPE_CHECKING:
+    from qmd.analytics.sandbox_workers import Workers
     from qmd.ranking.vector_matrix import Matrix
     from qmd.storage.cursor import Cursor, Value
 
 ROWS = "rows"
 """Request for the rows of a statement: its name and its parameters."""
 
+SQL = "sql"
+"""Request for the rows of a user's statement: arguments of `ShardSql.rows`."""
+
 NEAREST = "search/nearest"
 """Statement that a matrix in memory answers, too."""
+
+LEAST_SECONDS = 0.01
+"""Time of a user's statement for which none is left."""
 
 POSTINGS = frozenset({"near", "documents", "any_of", "phrases", "ranked"})
 """Requests that are methods of the protocol `Postings`."""
@@ -26,12 +33,20 @@ class ShardRequest(NamedTuple):
     """Question of the coordinator to one shard.
 
     Attributes:
-        kind: `ROWS`, or a method of `Postings`.
+        kind: `ROWS`, `SQL`, or a method of `Postings`.
         arguments: of it.
+        seconds: that it may take on top of the deadline of all requests.
     """
 
     kind: str
     arguments: tuple[Any, ...]
+    seconds: float = 0.0
+
+    def after(self, seconds: float) -> ShardRequest:
+        """Return a request of kind `SQL` with the time that is left after waiting for a while."""
+        text, parameters, limits, most = self.arguments
+        left = limits._replace(timeout=max(LEAST_SECONDS, limits.timeout - seconds))
+        return self._replace(arguments=(text, parameters, left, most))
 
 
 class Shard:
@@ -40,9 +55,12 @@ class Shard:
     Args:
         path: the index file. It is read, and never changed.
         in_memory: hold postings and vectors where they fit.
+        workers: returns the processes for queries in SQL, which several shards share.
     """
 
-    def __init__(self, path: Path, *, in_memory: bool = True) -> None:
+    def __init__(
+        self, path: Path, *, in_memory: bool = True, workers: Callable[[], Workers] | None = None
+    ) -> None:
         from qmd.ranking.postings_loader import Holder
 
         self._database = Database(path, warm=True)
@@ -51,6 +69,8 @@ class Shard:
         if in_memory:
             self._database.missed = self._holder.missed
         self._matrices: dict[int, Matrix] = {}
+        self._path = path
+        self._workers = workers
 
     def answer(self, request: ShardRequest) -> Any:
         """Answer one request, about one state of the file.
@@ -58,6 +78,8 @@ class Shard:
         Raises:
             IndexFailure: the file cannot be read.
         """
+        if request.kind == SQL:
+            return self._asked_in_sql(request)
         return self._database.read(lambda cursor: self._answered(cursor, request))
 
     def _answered(self, cursor: Cursor, request: ShardRequest) -> Any:
@@ -73,6 +95,12 @@ class Shard:
             if found is not None:
                 return found
         return cursor.run(name, **parameters)
+
+    def _asked_in_sql(self, request: ShardRequest) -> Any:
+        from qmd.cluster.shard_sql import ShardSql
+
+        shared = None if self._workers is None else self._workers()
+        return ShardSql(self._path, self._database, shared).rows(*request.arguments)
 
     def _nearest(
         self, cursor: Cursor, parameters: Mapping[str, Value]

@@ -6,7 +6,7 @@ What an object store has is copied to the disk of each machine that reads it, un
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -181,10 +181,13 @@ def _compare(path: Path, shard: ShardFile, named: str | None = None) -> None:
         raise ShardDamaged(named or path, "its checksum differs; it may be of another build.")
 
 
-def publish(work: Path, url: str) -> int:
+def publish(work: Path, url: str, check: Callable[[], None] = lambda: None) -> int:
     """Copy a build to an object store: shards first, and the manifest last, in one request.
 
     Shards that are there are not copied again. The build before stays for who reads it.
+
+    Args:
+        check: called before the manifest is written.
 
     Returns:
         The number of shards that were copied.
@@ -207,6 +210,7 @@ def publish(work: Path, url: str) -> int:
             if (shard.file, shard.sha256) not in there:
                 _upload(system, work / shard.file, f"{prefix}/{shard.file}")
                 copied += 1
+        check()
         _upload(system, work / manifests.NAME, f"{prefix}/{manifests.NAME}")
         _remove_others(system, prefix, {made.build, before.build if before else made.build})
     return copied

@@ -49,6 +49,8 @@
     ├── MigrationEdited           released migration was changed
     └── IndexFailure               exit code 3
         ├── ClusterFailure        shards of an index that cannot be used
+        │   ├── BuildRunning      another build writes to the destination
+        │   ├── BuildTakenOver    another build has begun meanwhile
         │   ├── ShardsReadOnly    writing to an index of shards
         │   ├── NotOverShards     operation that needs all tables in one file
         │   ├── ShardsDisagree    shards of several builds
@@ -77,6 +79,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qmd.errors.base import QmdError
     from qmd.errors.cluster import (
+        BuildRunning,
+        BuildTakenOver,
         ClusterFailure,
         NotAManifest,
         NotOverShards,
@@ -158,6 +162,8 @@ __all__ = [
     "AlreadyExists",
     "AlreadyServed",
     "Ambiguous",
+    "BuildRunning",
+    "BuildTakenOver",
     "CannotUpdate",
     "ClusterFailure",
     "CollectionNotFound",

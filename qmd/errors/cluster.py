@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from qmd.errors.index import IndexFailure
@@ -85,4 +86,30 @@ class ShardDamaged(ClusterFailure):
         super().__init__(
             f"{shown(path)} is not the shard that the manifest describes: {problem}\n\n"
             "Copy it here again, or run the same 'qmd cluster build' again."
+        )
+
+
+class BuildRunning(ClusterFailure):
+    """Another build writes to the same destination."""
+
+    def __init__(
+        self, place: Path | str, *, holder: str | None, since: datetime | None = None
+    ) -> None:
+        when = f", since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
+        super().__init__(
+            f"Another build writes to {shown(place)}: {shown(holder or 'another process')}{when}."
+            "\n\nWait for it, or stop it and try again. What a killed build leaves in an object "
+            "store counts for ten minutes."
+        )
+        self.holder = holder
+        self.since = since
+
+
+class BuildTakenOver(ClusterFailure):
+    """Another build has begun, since this one seemed to have ended."""
+
+    def __init__(self, place: Path | str) -> None:
+        super().__init__(
+            f"This build of {shown(place)} was not heard of for ten minutes, and another one has "
+            "begun: this one is not published.\n\nThe same command goes on, after the other one."
         )

@@ -118,6 +118,7 @@ class CitedAnswer(NamedTuple):
 
 @operation(
     title="Answer a question",
+    sharded=True,
     asks_models=True,
     absent={"tool": "An agent writes the answer itself: `context` gives it the passages."},
     examples=(

@@ -51,6 +51,7 @@ ContextText = Annotated[
 @operation(
     name="context list",
     title="Contexts",
+    sharded=True,
     absent={"tool": "Results carry the contexts that apply to them."},
     examples=(
         ("List the contexts", "qmd context list"),
@@ -143,6 +144,7 @@ def remove_context(index: Index, path: ContextFolder) -> Context:
 @operation(
     name="context check",
     title="Folders without a context",
+    sharded=True,
     absent={"tool": "The user describes folders, not an agent."},
     examples=(
         ("See what nothing is said of", "qmd context check"),

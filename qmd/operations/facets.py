@@ -31,6 +31,7 @@ class FacetValue(NamedTuple):
 
 @operation(
     title="Counts by tag, folder, kind or year",
+    sharded=True,
     absent={"tool": "`ls` with `by` counts, so that agents have one tool to find their way."},
     examples=(
         ("Which tags there are, the most frequent first", "qmd facets"),

@@ -23,7 +23,11 @@ from qmd.storage.database import Database
 from qmd.types import EXPERIENCES, Collection, Context, DocumentRow, Filter
 
 if TYPE_CHECKING:
-    from qmd.analytics.sandbox_workers import Workers
+    from qmd.analytics.heading import Heading
+    from qmd.analytics.sandbox import Limits, SearchRow
+    from qmd.analytics.sandbox_workers import Worker, Workers
+    from qmd.analytics.search_calls import Parameters
+    from qmd.analytics.statement_check import CheckedStatement
     from qmd.declaration.operation import Operation
     from qmd.ingest.extractor import Extractor, Readers
     from qmd.settings.edit import Parsed
@@ -405,6 +409,17 @@ class Index:
     def ended(self, result: Found) -> Found:
         """Return the result of an operation, marked if it lacks something."""
         return result
+
+    def over_shards(
+        self,
+        worker: Worker,
+        request: CheckedStatement,
+        parameters: Parameters,
+        found: list[SearchRow],
+        limits: Limits,
+    ) -> tuple[tuple[Heading, ...], int] | None:
+        """Run a query in SQL over shards; None: this index is one file."""
+        return None
 
     def size(self) -> int:
         """Return the bytes of the index."""

@@ -39,6 +39,7 @@ PassageQuestion = Annotated[
     "headings, up to maxTokens. Try it first.",
     asks_models=True,
     forwardable=True,
+    sharded=True,
     examples=(
         ("What the notes say about a question", "qmd passages 'how hot should tea water be'"),
         ("As much as fits into 4,000 tokens", "qmd passages 'brewing tea' --max-tokens 4000"),

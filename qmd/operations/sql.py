@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from qmd.analytics.rows import Table
-from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.operation import OPERATIONS, Parameter, operation
 from qmd.settings import config
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ Files = Annotated[
 @operation(
     title="SQL",
     forwardable=True,
+    sharded=True,
     absent={"tool": "SQL is for the user: an agent has searches, and an answer of fixed size."},
     examples=(
         (
@@ -119,11 +120,15 @@ def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> 
     from qmd.analytics.views import needed
 
     limits.check()
+    index.begin(OPERATIONS["sql"])  # a surface may call this without the operation
     worker = index.workers.take()
     try:
         request = worker.read(index.place.database, limits, text, parameters)
         made = [_called(index, number, call) for number, call in enumerate(request.calls)]
         found = [each for rows, _ in made for each in rows]
+        kept = index.over_shards(worker, request, parameters, found, limits)
+        if kept is not None:
+            return _noticed(Answer(worker, *kept, done=index.workers.give_back), made)
         log = index.log.lines() if index.log and "searches" in needed(request.names) else ()
         given = request, parameters, found, list(log)
         try:
@@ -136,7 +141,11 @@ def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> 
     except BaseException:
         index.workers.give_back(worker)
         raise
-    answer = Answer(worker, *kept, done=index.workers.give_back)
+    return _noticed(Answer(worker, *kept, done=index.workers.give_back), made)
+
+
+def _noticed(answer: Answer, made: list[tuple[list[SearchRow], str | None]]) -> Answer:
+    """Add what the user should know of the searches."""
     notices = [notice for _, notice in made if notice is not None]
     answer.notices = tuple(dict.fromkeys(notices))
     return answer

@@ -32,6 +32,7 @@ from qmd.cluster.verify import verify
 from qmd.errors import QmdError
 from qmd.operations.index import Index
 from qmd.operations.search import search
+from qmd.operations.sql import sql
 from qmd.settings.environment import Machine, Place
 from qmd.settings.schema import Engine
 from qmd.types import Collection
@@ -39,6 +40,11 @@ from tests.cluster import kills
 from tests.cluster.test_equal_answers import KEYWORDS
 
 ADDRESS = "127.0.0.1:6399"
+STATEMENTS = (
+    "select lang, count(*), sum(size), avg(words) from documents group by lang order by lang",
+    "select file, title from documents where size > 400 order by size desc, file limit 5",
+    "select value, count(distinct file) from frontmatter group by value order by all",
+)
 SMALL = ("--object-store-memory=80000000", "--disable-usage-stats")
 
 
@@ -67,6 +73,8 @@ def main(folder: Path) -> dict[str, Any]:
                 facts["ended"] = kills.ended(there)
             if list(search(one, text, limit=20)) != list(search(many, text, limit=20)):
                 facts["differ"].append(text)
+        facts["sql"] = [text for text in STATEMENTS if told(one, text) != told(many, text)]
+        facts["sql_failed"] = told(many, "select sum(title) from documents")
         after = held.processes()
         facts["restarted"] = [was != now for was, now in zip(before, middle, strict=True)]
         facts["there"] = len(there)
@@ -99,6 +107,14 @@ def opened(place: Place, shards: Path, *, deadline: float) -> tuple[ShardedIndex
     held = index.database._shards
     assert isinstance(held, ShardsOfRay)
     return index, held
+
+
+def told(index: Index, text: str) -> Any:
+    """Run a query in SQL; return its rows, or what is wrong with it."""
+    try:
+        return sql(index, text).arrow().to_pylist()
+    except QmdError as error:
+        return str(error)
 
 
 def failure(index: Index, text: str) -> str:

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from qmd.errors import QmdError
 from qmd.operations.documents import get, multi_get
+from qmd.operations.facets import FACET_NAMES, facets
 from qmd.operations.grep import grep
 from qmd.operations.index import Index
 from qmd.operations.listing import documents
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.status import status
-from qmd.settings.environment import Machine
 from tests.cluster import corpus
-from tests.library import FakeEmbedder, Library
+from tests.library import Library
 
 KEYWORDS = [
     "tea",
@@ -133,24 +133,6 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    """Documents with vectors of a fake model."""
-    folder = tmp_path_factory.mktemp("library")
-    file = folder / "fake.gguf"
-    file.write_bytes(b"GGUF")
-    library = Library(folder, Machine({"embed": str(file)}, hub=folder / "hub"))
-    corpus.write(library)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "qmd.models.selection.embedder", lambda model, machine, *, limit: FakeEmbedder()
-        )
-        library.update()
-        library.embed()
-        yield library
-    library.engine.close()
-
-
-@pytest.fixture(scope="module")
 def embedded(written: Library) -> Iterator[Pair]:
     made = Pair(written, 4, embeds=True, in_memory=False)
     yield made
@@ -190,6 +172,26 @@ def test_documents_are_read_and_listed_alike(embedded: Pair) -> None:
     for path in (None, "notes", "notes/plain", "notes/none", "other"):
         embedded.check(lambda index, path=path: documents(index, path))
     embedded.check(lambda index: grep(index, "quartz.*feldspar"))
+
+
+def test_facets_are_those_of_all_shards(library: Library) -> None:
+    for number in range(12):
+        tags = ("Tea", "tea", "TEA", "Water", "straße")
+        text = f"---\ntags: [{tags[number % 5]}]\ndate: {2020 + number % 3}-01-02\n---\n{number}\n"
+        library.write(f"{number % 4}/{number}.md", text)
+    library.update()
+    pair = Pair(library, 4, embeds=False, in_memory=False)
+    for by in FACET_NAMES:
+        for path in (None, "notes/1"):
+            results, _ = pair.check(lambda index, by=by, path=path: facets(index, path, by=by))
+            assert results or (by, path) == ("folder", "notes/1")
+    results, _ = pair.check(lambda index: facets(index))
+    assert [(each.value, each.documents) for each in results] == [
+        ("tea", 8),
+        ("Water", 2),
+        ("straße", 2),
+    ]
+    pair.many.close()
 
 
 def test_totals_are_those_of_all_shards(embedded: Pair) -> None:

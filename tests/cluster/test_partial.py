@@ -11,6 +11,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from qmd.analytics.sandbox import Limits
 from qmd.cluster import partial as lost
 from qmd.cluster.in_process import ShardsHere
 from qmd.cluster.manifest import NAME
@@ -18,6 +19,7 @@ from qmd.cluster.open_index import ShardedIndex
 from qmd.cluster.shard import ShardRequest
 from qmd.errors import ShardsMissing
 from qmd.operations import documents, listing, search, semantic_search
+from qmd.operations.sql import run_sql
 from qmd.surfaces.http.rest import routes
 from qmd.surfaces.python import KnowledgeBase
 from qmd.surfaces.tools.dispatch import Toolbox
@@ -148,6 +150,21 @@ def test_a_document_that_may_be_in_a_missing_shard_is_not_called_missing(kept: K
             kb.ls("notes")
         with pytest.raises(ShardsMissing):
             kb.status()
+
+
+def test_sql_needs_all_shards(kept: Kept) -> None:
+    index = kept.index(allow_partial=True)
+    with KnowledgeBase(index) as kb:
+        everything = kb.sql("select file from bm25('tea') order by file").arrow().to_pylist()
+        kept.shards.silent = frozenset({2})
+        assert kb.search("note").missing_shards == (2,)
+        lost.MISSING.set({2})  # as an operation before leaves it in this context
+        for text in ("select count(*) from documents", "select file from bm25('number')"):
+            with pytest.raises(ShardsMissing, match=r"did not answer \(2\)"):
+                run_sql(index, text, (), Limits())
+        kept.shards.silent = frozenset()
+        again = kb.sql("select file from bm25('tea') order by file").arrow().to_pylist()
+        assert again == everything
 
 
 def test_tools_and_rest_mark_partial_results(kept: Kept) -> None:

@@ -66,6 +66,11 @@ def test_actors_find_what_one_index_finds_and_one_is_killed_meanwhile(
     assert facts["restarted"] == [False, True, False, False]
 
 
+def test_actors_answer_sql_as_one_index(facts: dict[str, Any]) -> None:
+    assert facts["sql"] == []
+    assert "sum(VARCHAR)" in facts["sql_failed"]
+
+
 def test_a_machine_is_lost_and_its_shards_answer_from_another(facts: dict[str, Any]) -> None:
     assert facts["differ"] == []
     assert facts["ended"]

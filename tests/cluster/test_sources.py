@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -17,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
-from qmd.cluster import store
+from qmd.cluster import build_lock, store
 from qmd.cluster.store import ShardStore
-from qmd.errors import ClusterFailure
+from qmd.errors import BuildTakenOver, ClusterFailure
 
 Qmd = Callable[..., tuple[int, str, str]]
 
@@ -256,3 +258,134 @@ def test_a_store_that_is_not_there_is_told(qmd: Qmd, monkeypatch: pytest.MonkeyP
     assert (code, "ftp://host/kb cannot be used" in err) == (3, True), err
     code, _, err = qmd("--engine", "shards:file:///nowhere/kb", "search", "tea")
     assert (code, "has no index of shards that can be used: it has no manifest" in err) == (3, True)
+
+
+# -- two builds at the same time --------------------------------------------------------------
+
+
+def _notes(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "a.md").write_text("# A\n\ntea\n")
+    return folder
+
+
+def test_a_second_build_to_a_folder_is_told_of_the_first(qmd: Qmd, tmp_path: Path) -> None:
+    notes, kb = _notes(tmp_path / "notes"), tmp_path / "kb"
+    kb.mkdir()
+    with build_lock.holding(str(kb), kb):
+        code, out, err = qmd("cluster", "build", notes, "--to", kb)
+        assert (code, out) == (3, "")
+        assert re.search(
+            rf"Another build writes to {kb}: .*, process {os.getpid()} \(this process\), "
+            r"since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.",
+            err,
+        ), err
+    assert qmd("cluster", "build", notes, "--to", kb)[0] == 0
+
+
+def test_a_killed_build_blocks_no_other_one_in_a_folder(qmd: Qmd, tmp_path: Path) -> None:
+    notes, kb = _notes(tmp_path / "notes"), tmp_path / "kb"
+    kb.mkdir()
+    held = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, time, pathlib\n"
+            "from qmd.cluster.build_lock import holding\n"
+            "with holding(sys.argv[1], pathlib.Path(sys.argv[1])):\n"
+            "    print('held', flush=True)\n"
+            "    time.sleep(600)\n",
+            str(kb),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert held.stdout is not None
+        assert held.stdout.readline() == b"held\n"
+        code, _, err = qmd("cluster", "build", notes, "--to", kb)
+        assert (code, f"process {held.pid}, since" in err) == (3, True), err
+    finally:
+        held.kill()
+        held.wait()
+        held.stdout.close()
+    assert qmd("cluster", "build", notes, "--to", kb)[0] == 0
+
+
+def test_a_second_build_to_a_store_is_told_of_the_first(
+    bucket: str, qmd: Qmd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, kb = _notes(tmp_path / "notes"), f"s3://{bucket}/kb"
+    elsewhere = tmp_path / "cache of another machine"
+    with build_lock.holding(kb, elsewhere):
+        code, out, err = qmd("cluster", "build", notes, "--to", kb)
+        assert (code, out) == (3, "")
+        assert re.search(
+            rf"Another build writes to {kb}: .*, process {os.getpid()} on .*, since 20.* UTC\.", err
+        ), err
+        assert len(_names(f"{bucket}/kb/locks")) == 1  # the second has taken back its own
+    assert _names(f"{bucket}/kb/locks") == []
+    assert qmd("cluster", "build", notes, "--to", kb)[0] == 0
+    assert _names(f"{bucket}/kb/locks") == []
+
+
+def _left_behind(bucket: str, folder: Path) -> str:
+    """Hold a prefix, and leave its ticket as a killed build does."""
+    with build_lock.holding(f"s3://{bucket}/kb", folder):
+        [path] = _names(f"{bucket}/kb/locks")
+        with _s3().open_input_stream(path) as stream:
+            text = stream.read().decode()
+    _put(path, text)
+    return path
+
+
+def test_the_ticket_of_a_killed_build_counts_for_ten_minutes(
+    bucket: str, qmd: Qmd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, kb = _notes(tmp_path / "notes"), f"s3://{bucket}/kb"
+    left = _left_behind(bucket, tmp_path / "cache of another machine")
+    code, _, err = qmd("cluster", "build", notes, "--to", kb)
+    assert (code, "Another build writes to" in err) == (3, True), err
+    # With the same cache folder, which one build uses at a time, it is known to have ended.
+    with build_lock.holding(kb, tmp_path / "cache of another machine"):
+        assert left not in _names(f"{bucket}/kb/locks")
+    left = _left_behind(bucket, tmp_path / "cache of another machine")
+    monkeypatch.setattr(build_lock, "VOID_SECONDS", -1.0)
+    assert qmd("cluster", "build", notes, "--to", kb)[0] == 0
+    assert left not in _names(f"{bucket}/kb/locks")
+
+
+def test_a_ticket_is_renewed_and_one_that_was_taken_is_not_made_again(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = threading.Semaphore(0)
+    write = build_lock._Ticket._write
+
+    def counted(ticket: build_lock._Ticket) -> None:
+        write(ticket)
+        written.release()
+
+    monkeypatch.setattr(build_lock._Ticket, "_write", counted)
+    monkeypatch.setattr(build_lock, "RENEW_SECONDS", 0.01)
+    with build_lock.holding(f"s3://{bucket}/kb", tmp_path / "cache") as check:
+        assert all(written.acquire(timeout=60) for _ in range(3))
+        check()
+    monkeypatch.setattr(build_lock, "RENEW_SECONDS", 600.0)
+    with build_lock.holding(f"s3://{bucket}/kb", tmp_path / "cache") as check:
+        [path] = _names(f"{bucket}/kb/locks")
+        _s3().delete_file(path)
+        with pytest.raises(BuildTakenOver, match="was not heard of for ten minutes"):
+            check()
+
+
+def test_a_build_that_was_taken_over_is_not_published(
+    bucket: str, qmd: Qmd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, kb = _notes(tmp_path / "notes"), f"s3://{bucket}/kb"
+    assert qmd("cluster", "build", notes, "--to", kb)[0] == 0
+    before = ShardStore(kb).manifest()
+    (notes / "b.md").write_text("# B\n\ntea\n")
+    monkeypatch.setattr(build_lock._Ticket, "_is_there", lambda ticket: False)
+    code, _, err = qmd("cluster", "build", notes, "--to", kb)
+    assert (code, "this one is not published" in err) == (3, True), err
+    assert ShardStore(kb).manifest() == before
+    monkeypatch.undo()

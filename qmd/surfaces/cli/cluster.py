@@ -101,7 +101,7 @@ def build(
 ) -> None:
     """Build an index in shards from a folder, or bring one up to date."""
     from qmd.cluster import build as builder
-    from qmd.cluster import sources, store
+    from qmd.cluster import build_lock, sources, store
     from qmd.text.globs import check_mask
 
     now = state(context)
@@ -130,7 +130,8 @@ def build(
         carry = ray_build.on_cluster(address, gpus=gpus_per_worker)
     elif gpus_per_worker:
         raise UsageError("--gpus-per-worker is for a cluster: --address HOST:PORT, or local.")
-    with bars() as of:
+    builder.check(plan)
+    with build_lock.holding(to if store.is_url(to) else str(target), target) as check, bars() as of:
         tell: dict[str, object] = {}
 
         def progress(step: str, done: int, total: int) -> None:
@@ -145,7 +146,7 @@ def build(
             sources.stage(place, root, lambda done, total: progress("copying texts", done, total))
         built = builder.build(plan, progress, carry)
         if store.is_url(to):
-            store.publish(target, to)
+            store.publish(target, to, check)
     for path, reason in built.skipped:
         notice(f"Left out: {shown(path)}: {reason}")
     made = built.manifest
