@@ -70,7 +70,7 @@ test: check  ## run lint, types and tests
 
 newest: $(NEWEST)/.ready  ## run the tests of what meets DuckDB on its newest version
 	HYPOTHESIS_PROFILE=repeatable $(NEWEST)/bin/python -m pytest --numprocesses logical --dist loadfile \
-		tests/storage tests/ranking tests/exchange tests/analytics tests/test_earlier_indexes.py \
+		tests/storage tests/ranking tests/exchange tests/analytics tests/cluster/test_sql.py tests/test_earlier_indexes.py \
 		$(addprefix tests/ingest/test_, index.py lost.py near_duplicates.py readings.py retokenizer.py texts_with_data.py) \
 		$(addprefix tests/operations/test_, grep.py put.py writing.py)
 

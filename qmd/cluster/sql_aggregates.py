@@ -8,7 +8,15 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from qmd.analytics.views import View
-from qmd.cluster.sql_trees import Node, SyntaxTrees, column_names, is_column, nodes, select_of
+from qmd.cluster.sql_trees import (
+    Node,
+    SyntaxTrees,
+    column_names,
+    is_column,
+    nodes,
+    select_of,
+    whole_number,
+)
 
 PARTS = "part"
 """Table with the groups of all shards."""
@@ -64,7 +72,7 @@ class _Parts:
 
     def _aggregate(self, node: Node) -> Node:
         name = _MERGED.get(node["function_name"].lower())
-        arguments = node.get("children") or node.get("arguments") or []
+        arguments = node["children"]
         if name is None or node["distinct"] or node["order_bys"]["orders"] or not self._known(node):
             raise _CannotMerge
         if len(arguments) > 1:
@@ -166,8 +174,8 @@ def _groups(node: Node, trees: SyntaxTrees, known: Callable[[Any], bool]) -> lis
 def _resolved(node: Node, selected: list[Node], known: Callable[[Any], bool]) -> Node:
     """Resolve the place or the alias of a selected expression."""
     if node["class"] == "CONSTANT":
-        place = node["value"].get("value") if isinstance(node.get("value"), dict) else None
-        if not isinstance(place, int) or not 0 < place <= len(selected):
+        place = whole_number(node)
+        if place is None or not 0 < place <= len(selected):
             raise _CannotMerge
         return selected[place - 1]
     if is_column(node) and not known(node) and len(node["column_names"]) == 1:

@@ -13,12 +13,20 @@ at the coordinator. What can be done by the shards before is done there, if the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.analytics.views import View, views
 from qmd.cluster.sql_aggregates import PARTS, merged_groups
-from qmd.cluster.sql_trees import Statement, SyntaxTrees, column_names, is_column, nodes, select_of
+from qmd.cluster.sql_trees import (
+    Statement,
+    SyntaxTrees,
+    column_names,
+    is_column,
+    nodes,
+    select_of,
+    whole_number,
+    with_number,
+)
 from qmd.errors import SqlError
 
 if TYPE_CHECKING:
@@ -234,18 +242,8 @@ def _first(node: Node, known: Callable[[Any], bool]) -> list[Node]:
         if not names or not known(each) or names & aliases:
             return []
     [limit] = limits
-    counts = [_number(limit[part]) if limit[part] else 0 for part in ("limit", "offset")]
+    counts = [whole_number(limit[part]) if limit[part] else 0 for part in ("limit", "offset")]
     if limit["limit"] is None or None in counts:
         return []
-    most = deepcopy(limit["limit"])
-    most["value"]["value"] = sum(each for each in counts if each is not None)
+    most = with_number(limit["limit"], sum(each for each in counts if each is not None))
     return [*order, {**limit, "limit": most, "offset": None}]
-
-
-def _number(node: Node) -> int | None:
-    """Return a constant whole number; None: it is none."""
-    if node.get("class") != "CONSTANT" or not isinstance(node.get("value"), dict):
-        return None
-    found = node["value"].get("value")
-    is_whole = node["value"]["type"]["id"] in ("INTEGER", "BIGINT") and isinstance(found, int)
-    return found if is_whole else None

@@ -1,4 +1,8 @@
-"""Syntax trees of statements: parts of them, and statements made of parts."""
+"""Syntax trees of statements: parts of them, and statements made of parts.
+
+Trees have the form of DuckDB 1.5. One of DuckDB 2 differs in three ways: the arguments of a
+function have names, names of tables and functions are a path besides, and constants are text.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,7 @@ class SyntaxTrees:
         parsed = json.loads(self._cursor.one("sandbox/tree", text=text))
         if parsed["error"]:
             raise SqlError(parsed.get("error_message") or "This is no query.")
-        node: Node = parsed["statements"][0]["node"]
+        node: Node = _common(parsed["statements"][0]["node"])
         return node
 
     def written(self, node: Node) -> Statement:
@@ -54,7 +58,7 @@ class SyntaxTrees:
         found = (each["identifier"] for each in nodes(node) if each.get("class") == "PARAMETER")
         names = tuple(dict.fromkeys(found))
         statement = {
-            "node": node,
+            "node": _of_duckdb_2(node) if self._is_2 else node,
             "named_param_map": [{"key": key, "value": at} for at, key in enumerate(names, 1)],
         }
         tree = json.dumps({"error": False, "statements": [statement]})
@@ -88,6 +92,12 @@ class SyntaxTrees:
         return self.loaded(without_header("sandbox/merged"))
 
     @cached_property
+    def _is_2(self) -> bool:
+        """True where DuckDB 2 or later reads the trees."""
+        text = self._cursor.one("sandbox/tree", text=without_header("sandbox/merged"))
+        return "qualified_name" in json.loads(text)["statements"][0]["node"]["from_table"]
+
+    @cached_property
     def _kinds(self) -> dict[str, tuple[bool, bool]]:
         rows = self._cursor.run("sandbox/function_kinds")
         return {name: (is_aggregate, consistent) for name, is_aggregate, consistent in rows}
@@ -111,6 +121,65 @@ def nodes(tree: Any) -> Iterator[Node]:
             waiting += each.values()
         elif isinstance(each, list):
             waiting += each
+
+
+def whole_number(node: Node) -> int | None:
+    """Return a constant whole number; None: it is none."""
+    if node.get("class") != "CONSTANT":
+        return None
+    literal, value = node.get("literal"), node.get("value")
+    if isinstance(literal, dict):
+        return int(literal["text"]) if literal["kind"] == "INTEGER" else None
+    if not isinstance(value, dict) or value["type"]["id"] not in ("INTEGER", "BIGINT"):
+        return None
+    found = value.get("value")
+    return found if isinstance(found, int) else None
+
+
+def with_number(node: Node, number: int) -> Node:
+    """Make a constant of another whole number."""
+    if "literal" in node:
+        return {**node, "literal": {**node["literal"], "text": str(number)}}
+    return {**node, "value": {**node["value"], "value": number}}
+
+
+_NAMES = {"BASE_TABLE": ("catalog_name", "schema_name", "table_name")}
+_OF_FUNCTION = ("catalog", "schema", "function_name")
+
+
+def _common(tree: Any) -> Any:
+    """Give a tree of DuckDB 2 the form of one of DuckDB 1.5."""
+    if isinstance(tree, list):
+        return [_common(each) for each in tree]
+    if not isinstance(tree, dict):
+        return tree
+    dropped = ("qualified_name", "query_location_length")
+    found = {name: _common(part) for name, part in tree.items() if name not in dropped}
+    if found.get("class") == "FUNCTION" and "arguments" in found:
+        arguments = found.pop("arguments")
+        found["children"] = [each["expression"] for each in arguments]
+        found["argument_names"] = [each["name"] for each in arguments]
+    return found
+
+
+def _of_duckdb_2(tree: Any) -> Any:
+    """Give a tree the form that DuckDB 2 reads; see `_common`."""
+    if isinstance(tree, list):
+        return [_of_duckdb_2(each) for each in tree]
+    if not isinstance(tree, dict):
+        return tree
+    found = {name: _of_duckdb_2(part) for name, part in tree.items()}
+    if found.get("class") == "FUNCTION":
+        children = found.pop("children")
+        names = found.pop("argument_names", None) or [""] * len(children)
+        found["arguments"] = [
+            {"name": name, "expression": child} for name, child in zip(names, children, strict=True)
+        ]
+    parts = _OF_FUNCTION if found.get("class") == "FUNCTION" else _NAMES.get(found.get("type", ""))
+    if parts:
+        path = [found[part] for part in parts if found[part]]
+        found["qualified_name"] = {"path": path}
+    return found
 
 
 def is_column(node: Node) -> bool:

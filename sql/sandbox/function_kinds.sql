@@ -6,7 +6,11 @@
 select
     function_name as name,
     bool_or(function_type = 'aggregate') as is_aggregate,
-    bool_and(coalesce(stability, 'VOLATILE') = 'CONSISTENT') as is_consistent
+    bool_and(
+        coalesce(stability, 'VOLATILE') = 'CONSISTENT'
+        -- of moments with a time zone, in DuckDB 2
+        or (function_name in ('+', '-') and stability = 'CONSISTENT_WITHIN_QUERY')
+    ) as is_consistent
 from duckdb_functions()
 where function_type in ('scalar', 'aggregate', 'macro')
 group by function_name
