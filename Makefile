@@ -117,7 +117,7 @@ torture: $(READY)  ## kill, crowd, fill and spoil indexes; about an hour
 	$(BIN)/python -m bench.torture $(OPTIONS)
 
 # Without atheris, of which some systems have no wheel, the inputs are less clever.
-fuzz: $(READY)  ## give every parser generated inputs; about two hours
+fuzz: $(READY)  ## give every parser generated inputs; about an hour and a half
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: 'atheris>=3'
 	$(BIN)/python -m bench.fuzz $(OPTIONS)
 

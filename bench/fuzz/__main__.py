@@ -1,6 +1,6 @@
 """Fuzzing of all readers of input from users, files and clients.
 
-    python -m bench.fuzz [--inputs 100000] [--seconds 90] [--only NAME…] [--seed 1]
+    python -m bench.fuzz [--inputs 100000] [--seconds 60] [--only NAME…] [--seed 1]
     python -m bench.fuzz --replay NAME HEX
 
 Each of `bench.fuzz.targets` is given so many inputs, in a process of its own, or as many as it
@@ -40,7 +40,7 @@ def main() -> int:
     """Run and report; 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=90.0)
+    parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--replay", nargs=2, metavar=("NAME", "HEX"))
