@@ -215,6 +215,8 @@ def test_index_yml_names_the_engine(qmd: Qmd, tmp_path: Path) -> None:
     (config / "index.yml").write_text(f"engine:\n  shards:\n    from: {target}\n")
     code, out, _ = qmd("search", "tea", "--json")
     assert json.loads(out)[0]["file"] == "notes/a.md"
+    code, out, _ = qmd("sql", "select file from documents", "--format", "json")
+    assert json.loads(out) == [{"file": "notes/a.md"}]
     for command in (
         ("update",),
         ("embed",),
@@ -227,7 +229,6 @@ def test_index_yml_names_the_engine(qmd: Qmd, tmp_path: Path) -> None:
         code, out, err = qmd(*command)
         assert (code != 0, "only read" in err) == (True, True), (command, out, err)
     for command in (
-        ("sql", "from documents"),
         ("similar", "notes/a.md"),
         ("export", tmp_path / "x"),
     ):

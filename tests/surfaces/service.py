@@ -130,7 +130,7 @@ class Waiting(Toolbox):
         self.go_on = threading.Event()
         self.answer: Callable[[], Reply] = lambda: Reply(("Found nothing.",), {"results": []})
 
-    async def call(self, name, arguments, *, progress=None):
+    async def call(self, name, arguments, *, progress=None, has_consent=False):
         """See `Toolbox`."""
         return await self._wait(self.answer)
 
