@@ -26,7 +26,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def http() -> Iterator[Target]:
-    """Fuzz requests, access control included: each response is JSON and no internal error."""
+    """Fuzz requests, access control included: each response is JSON or a page, and no failure."""
     with _served() as answer:
 
         def check(
@@ -42,7 +42,10 @@ def http() -> Iterator[Target]:
             assert start["status"] < 500 or start["status"] == 503, start
             assert all(message["type"] == "http.response.body" for message in rest)
             found = b"".join(message.get("body", b"") for message in rest)
-            if found and method != "HEAD" and not found.startswith((b"event:", b"data:")):
+            if found.startswith(b"<!doctype html>"):
+                assert dict(start["headers"])[b"content-type"].startswith(b"text/html")
+                found.decode()
+            elif found and method != "HEAD" and not found.startswith((b"event:", b"data:")):
                 json.loads(found)
 
         examples = (b"tea", b"notes/tea.md", b"\xfftea")

@@ -58,23 +58,32 @@ def completion() -> Iterator[Target]:
 
 
 def hoisted() -> Iterator[Target]:
-    """`--index` anywhere in a call: it comes to the front, and all other words stay in order."""
-    from qmd.surfaces.cli import hoisted as ours
+    """Options of all commands, anywhere in a call: they come to the front, in order."""
+    from qmd.forward import ALLOW_PARTIAL, GLOBAL
+    from qmd.forward import hoisted as ours
 
     def made(source: Bytes) -> Input:
         return (source.text(),)
 
+    def words(given: list[str]) -> list[str]:
+        """Return a call without flags, `--index=x` as two words."""
+        end = given.index("--") if "--" in given else len(given)
+        kept = [each for each in given[:end] if each not in ("--no-server", ALLOW_PARTIAL)]
+        parts = [each.split("=", 1) if each.split("=")[0] in GLOBAL else [each] for each in kept]
+        return [part for each in parts for part in each] + given[end:]
+
     def check(text: str) -> None:
+        if any(f"{option}{mark}--" in text for option in GLOBAL for mark in "= "):
+            return  # a value that is written as an option
         given = text.split(" ")
         found = ours(given)
-        if found != given:
-            assert found[0] == "--index"
-            rest, value = found[2:], found[1]
-            ways = ([f"--index={value}"], ["--index", value])
-            assert any(
-                given == rest[:at] + way + rest[at:] for way in ways for at in range(len(rest) + 1)
-            )
-            before = given[: given.index("--")] if "--" in given else given
-            assert any(word.partition("=")[0] == "--index" for word in before)
+        assert ours(found) == found
+        before, after = words(given), words(found)
+        assert sorted(before) == sorted(after)
+        front = 0
+        while after[front : front + 1] and after[front] in GLOBAL:
+            front += 2
+        waiting = iter(before)
+        assert all(each in waiting for each in after[front:])
 
     yield Target(made, check, WORDS, EXAMPLES, linear=False)
