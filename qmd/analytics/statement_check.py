@@ -281,7 +281,7 @@ def _files(function: dict[str, Any], parameters: Parameters) -> Iterator[str]:
                     yield each
 
 
-def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield all nodes of a tree."""
     waiting: list[Any] = [tree]
     while waiting:
@@ -318,7 +318,7 @@ def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[st
 def _names(tree: dict[str, Any]) -> frozenset[str]:
     """Yield the sources of rows, except tables of the index, files, and functions of values."""
     found = set()
-    for node in _nodes(tree):
+    for node in nodes(tree):
         if node.get("type") == _OF_ROWS:
             found.add(node["function"]["function_name"].lower())
         elif "table_name" in node:
@@ -330,12 +330,12 @@ def _names(tree: dict[str, Any]) -> frozenset[str]:
 
 def _parameters(tree: dict[str, Any]) -> list[str]:
     """Yield the names of the parameters."""
-    return [node["identifier"] for node in _nodes(tree) if node.get("class") == "PARAMETER"]
+    return [node["identifier"] for node in nodes(tree) if node.get("class") == "PARAMETER"]
 
 
 def _own(tree: dict[str, Any]) -> frozenset[str]:
     """Return the names that a statement defines with WITH."""
-    maps = (node.get("cte_map", {}).get("map", ()) for node in _nodes(tree))
+    maps = (node.get("cte_map", {}).get("map", ()) for node in nodes(tree))
     return frozenset(_folded(entry["key"]) for each in maps for entry in each)
 
 

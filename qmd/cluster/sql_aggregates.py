@@ -7,13 +7,13 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, NamedTuple
 
+from qmd.analytics.statement_check import nodes
 from qmd.analytics.views import View
 from qmd.cluster.sql_trees import (
     Node,
     SyntaxTrees,
     column_names,
     is_column,
-    nodes,
     select_of,
     whole_number,
 )

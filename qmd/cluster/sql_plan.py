@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qmd.analytics.statement_check import nodes
 from qmd.analytics.views import View, views
 from qmd.cluster.sql_aggregates import PARTS, merged_groups
 from qmd.cluster.sql_trees import (
@@ -22,7 +23,6 @@ from qmd.cluster.sql_trees import (
     SyntaxTrees,
     column_names,
     is_column,
-    nodes,
     select_of,
     whole_number,
     with_number,

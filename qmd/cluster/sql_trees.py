@@ -7,11 +7,12 @@ function have names, names of tables and functions are a path besides, and const
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from qmd.analytics.statement_check import nodes
 from qmd.errors import SqlError
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import without_header
@@ -109,18 +110,6 @@ class SyntaxTrees:
     def is_consistent(self, name: str) -> bool:
         """Tell whether a function gives the same for the same values, on any machine."""
         return self._kinds.get(name.lower(), (False, False))[1]
-
-
-def nodes(tree: Any) -> Iterator[Node]:
-    """Yield all nodes of a tree."""
-    waiting = [tree]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            yield each
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
 
 
 def whole_number(node: Node) -> int | None:

@@ -21,7 +21,7 @@ Buffer = bytes | memoryview | array  # type: ignore[type-arg]
 
 
 IS_2 = hasattr(_duckdb, "_set_arrow_sources")
-"""Whether the engine is that of DuckDB 2, which leaves Arrow to its Python package."""
+"""True on DuckDB 2, whose engine leaves Arrow to the Python package."""
 
 
 def load_arrow() -> None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 _MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]*>")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-_ANCHOR = re.compile(r"\s*\{(?:#|/\*\s*#?)([^}\s*]+)(?:\s*\*/|[^}]*)\}\s*$")
-"""An anchor that a heading is given: {#name}, and in MDX {/*name*/}."""
+_ANCHOR = re.compile(r"\{(?::?\s*(?:\.[\w-]+\s+)*#|/\*\s*#?)([^{}\s*]+)(?:\s*\*/|[^{}]*)\}\s*$")
+"""Anchor that a heading is given: {#name}, { #name .class }, {: #name}; in MDX {/*name*/}."""
 
 _NUMBERED = re.compile(r"(.+)-([0-9]{1,4})")
 
@@ -55,7 +55,7 @@ def path_at(headings: Sequence[SectionHeading], line: int) -> tuple[str, ...]:
 
 def without_anchor(text: str) -> str:
     """Return a heading without the anchor that it is given."""
-    return _ANCHOR.sub("", text)
+    return _ANCHOR.sub("", text).rstrip()
 
 
 def slug(text: str) -> str:

@@ -16,11 +16,11 @@ with written as (
         line,
         kind::integer as level,
         text,
-        -- an anchor of its own, as {#name}, in MDX {/*name*/}, or <a name="name">, is the slug
+        -- an anchor of its own, as {#name}, {: #name}, in MDX {/*name*/}, or <a name="name">, is the slug
         coalesce(
             nullif(
                 regexp_extract(
-                    text, '\{(?:#|/\*\s*#?)([^}\s*]+)(?:\s*\*/|[^}]*)\}\s*$', 1
+                    text, '\{(?::?\s*(?:\.[\w-]+\s+)*#|/\*\s*#?)([^{}\s*]+)(?:\s*\*/|[^{}]*)\}\s*$', 1
                 ),
                 ''
             ),

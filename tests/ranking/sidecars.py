@@ -36,7 +36,7 @@ def answers(engine):
 
 
 def mapped(library):
-    """Whether a new process can use the sidecar; it answers as the tables do."""
+    """Check that a new process can use the sidecar, and that it answers as the tables do."""
     with another(library) as engine, another(library) as other:
         other.database.missed = None
         engine.holder._price = 1000  # searches: no new one is made by the way

@@ -96,7 +96,7 @@ def test_a_process_killed_while_it_makes_a_sidecar_is_in_nobodys_way(warm, name,
 
 
 def test_readers_and_a_writer_and_makers_of_sidecars_race(warm):
-    """Answers are those of some state that the writer made, whoever is at the sidecar."""
+    """Searches beside a process that makes sidecars give the answers of one state of the index."""
     ends, wrong = threading.Event(), []
 
     def reads():

@@ -48,4 +48,6 @@ def test_a_section_goes_to_the_next_heading_of_its_level(name, lines):
 
 def test_a_slug_is_what_links_have():
     assert slug("What's *new* in `qmd`?") == "whats-new-in-qmd"
-    assert slug("Set up {#Start .wide}") == slug("Set up {/* #start */}") == "start"
+    written = ("{#Start .wide}", "{ #start }", "{: .wide #start }", "{:#start}", "{/* #start */}")
+    assert {slug(f"Set up {anchor}") for anchor in written} == {"start"}
+    assert slug("The set {a, b}") == "the-set-a-b"

@@ -115,6 +115,7 @@ def test_a_long_line_takes_time_in_proportion(text, path, expected):
         ("# snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
         ("# List<int> \\*Tea\\* [^1] {#anchor}", "List<int> *Tea*"),
         ("# Tea in MDX {/*anchor*/}", "Tea in MDX"),
+        ("# Tea in MkDocs { #anchor }", "Tea in MkDocs"),
         ("# Notes\n\n# Tea", "Notes"),
         ("# 茶 ```x```\n", "茶 x"),
     ],

@@ -1,4 +1,4 @@
-"""What stands beside a document: the dates of it, and passages that are alike."""
+"""Dates of a document, and similar passages, on its page."""
 
 from __future__ import annotations
 
