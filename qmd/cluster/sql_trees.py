@@ -137,7 +137,10 @@ _OF_FUNCTION = ("catalog", "schema", "function_name")
 
 
 def _common(tree: Any) -> Any:
-    """Give a tree of DuckDB 2 the form of one of DuckDB 1.5."""
+    """Give a tree of DuckDB 2 the form of one of DuckDB 1.5, so that it can be written again.
+
+    `analytics.syntax_tree`, which only reads, gives constants their values; here they stay text.
+    """
     if isinstance(tree, list):
         return [_common(each) for each in tree]
     if not isinstance(tree, dict):
