@@ -115,12 +115,16 @@ def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> 
     Raises:
         SqlError: see `sql`.
     """
+    limits.check()
+    with index.during(OPERATIONS["sql"]):  # a surface may call this without the operation
+        return _ran(index, text, parameters, limits)
+
+
+def _ran(index: Index, text: str, parameters: Parameters, limits: Limits) -> Answer:
     from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox_workers import GaveWay
     from qmd.analytics.views import needed
 
-    limits.check()
-    index.begin(OPERATIONS["sql"])  # a surface may call this without the operation
     worker = index.workers.take()
     try:
         request = worker.read(index.place.database, limits, text, parameters)
