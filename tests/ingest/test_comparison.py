@@ -63,6 +63,24 @@ def test_a_report_of_no_changes_says_what_is_there():
     assert comparison(files, 0).nothing_changed is None
 
 
+@pytest.mark.parametrize(
+    ("refused", "noted", "expected"),
+    [
+        ([], [], False),
+        ([("x.md", "unreadable")], [("x.md", "unreadable")], False),
+        ([("x.md", "unreadable")], [], True),
+        ([], [("x.md", "unreadable")], True),
+        ([("x.md", "unreadable")], [("x.md", "too large")], True),
+        ([], [("0.md/inside.txt", "too large")], False),
+        ([], [("gone.zip/inside.txt", "too large")], True),
+    ],
+)
+def test_files_that_could_not_be_read_are_compared_with_those_that_are_noted(
+    refused, noted, expected
+):
+    assert Comparison(NOTES, found([1], skipped=refused), [], unread=noted).forgets is expected
+
+
 def report(*read):
     return Report("notes", "**/*.md", skipped=[("x.md", "unreadable"), *read])
 
