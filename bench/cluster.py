@@ -2,9 +2,11 @@
 
     python -m bench.cluster [--documents 100000] [--shards 8]
     python -m bench.cluster --embed 400                          # one worker and two
+    python -m bench.cluster --documents 1000000 --apart          # a large one, each shard a process
 
 Times are of the processor, so that other work on the machine counts for little. Shards are asked in
-this process, each by itself; what a network adds is not in it.
+this process, each by itself, or with `--apart` in processes of their own, all at once; what a
+network adds is not in it. A million documents take about 10 GB of disk meanwhile, in `--folder`.
 """
 
 from __future__ import annotations
@@ -12,16 +14,19 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from bench.shards_apart import ShardsApart
 from qmd.cluster.build import Built, Plan, Progress, build
 from qmd.cluster.in_process import ShardsHere
 from qmd.cluster.manifest import NAME
@@ -92,12 +97,13 @@ def write(folder: Path, documents: int) -> None:
     """Write generated documents, whose words are as frequent as by Zipf's law."""
     chance = random.Random(1)
     words = [f"w{number:x}" for number in range(WORDS)]
-    weights = [1 / (rank + 1) for rank in range(WORDS)]
+    weights = list(accumulate(1 / (rank + 1) for rank in range(WORDS)))
     for number in range(documents):
         place = folder / f"{number % 1000:03}"
         if number < 1000:
             place.mkdir(parents=True)
-        text = " ".join(chance.choices(words, weights, k=80))
+        count = chance.randint(60, 100)
+        text = " ".join(chance.choices(words, cum_weights=weights, k=count))
         (place / f"{number}.md").write_text(f"# Note {number}\n\n{text}\n")
 
 
@@ -147,16 +153,90 @@ def measure(documents: int, count: int) -> dict[str, Any]:
             search(index, text)
             times.append(1000 * (time.process_time() - began))
         spent = shards.__dict__["spent"]
-        facts["query_cpu_ms"] = {
-            "p50": round(statistics.median(times), 1),
-            "p95": round(statistics.quantiles(times, n=20)[-1], 1),
-        }
+        facts["query_cpu_ms"] = halves(times)
         facts["busiest_of_2"] = round(sum(spent) / max(sum(spent[0::2]), sum(spent[1::2])), 2)
         facts["coordinator_share"] = round(1 - 1000 * sum(spent) / sum(times), 2)
         index.close()
         facts["coordinator_ms"] = simulated(base, built, shards)
         shards.close()
     return facts
+
+
+def apart(documents: int, count: int, folder: Path | None) -> dict[str, Any]:
+    """Build and search shards that are held by a process each.
+
+    Args:
+        folder: for the documents and shards meanwhile; None: the system's own.
+    """
+    facts: dict[str, Any] = {"documents": documents, "shards": count}
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        base = Path(place)
+        write(base / "notes", documents)
+        told(facts, "written")
+        wall, began = time.monotonic(), cpu_seconds()
+        collection = Collection("n", str(base / "notes"), "**/*.md")
+        plan = Plan(base / "kb", collection, count, False, Machine())
+        built = build(plan, lambda step, done, total: None)
+        facts["build_wall_s"] = round(time.monotonic() - wall)
+        facts["build_cpu_s"] = round(cpu_seconds() - began)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        facts["build_peak_mb"] = peak >> 10
+        facts["bytes"] = built.manifest.bytes
+        told(facts, "built")
+        shards = ShardsApart([base / "kb" / each.file for each in built.manifest.shards])
+        facts["worker_mb_loaded"] = sorted(each.now for each in shards.held())
+        index = opened(base, built, shards)
+        search(index, "w1 w2")
+        walls = []
+        for text in queries():
+            began = time.monotonic()
+            search(index, text)
+            walls.append(1000 * (time.monotonic() - began))
+        facts["query_wall_ms"] = halves(walls)
+        facts["worker_mb_asked"] = sorted(each.now for each in shards.held())
+        facts["worker_mb_most"] = sorted(each.most for each in shards.held())
+        index.close()
+        shards.close()
+        told(facts, "searched")
+        facts["query_cpu_ms"] = halves(in_turn(base, built))
+    return facts
+
+
+def told(facts: Mapping[str, Any], step: str) -> None:
+    """Write what is known so far, as a large run takes long."""
+    print(json.dumps({"done": step, **facts}), file=sys.stderr, flush=True)
+
+
+def cpu_seconds() -> float:
+    """Return the seconds of the processor of this process and of those that it waited for."""
+    own, others = (
+        resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+
+
+def halves(times: Sequence[float]) -> dict[str, float]:
+    """Return the median, and what 95 of 100 are below."""
+    return {
+        "p50": round(statistics.median(times), 1),
+        "p95": round(statistics.quantiles(times, n=20)[-1], 1),
+    }
+
+
+def in_turn(base: Path, built: Built) -> list[float]:
+    """Return the milliseconds of the processor for each query, with all shards in this process."""
+    shards = ShardsHere(base / "kb", built.manifest, in_memory=True)
+    shards.load()
+    index = opened(base, built, shards)
+    search(index, "w1 w2")
+    times = []
+    for text in queries():
+        began = time.process_time()
+        search(index, text)
+        times.append(1000 * (time.process_time() - began))
+    index.close()
+    shards.close()
+    return times
 
 
 class Workers:
@@ -234,9 +314,13 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--shards", type=int, default=8)
     parser.add_argument("--embed", type=int, metavar="DOCUMENTS", help="measure embedding alone")
+    parser.add_argument("--apart", action="store_true", help="each shard in a process of its own")
+    parser.add_argument("--folder", type=Path, help="where --apart has its files meanwhile")
     given = parser.parse_args()
-    if given.embed:
-        facts: dict[str, Any] = embedding(given.embed, given.shards)
+    if given.apart:
+        facts: dict[str, Any] = apart(given.documents, given.shards, given.folder)
+    elif given.embed:
+        facts = embedding(given.embed, given.shards)
     else:
         facts = measure(given.documents, given.shards)
     print(json.dumps(facts, indent=1))

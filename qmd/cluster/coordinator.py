@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qmd.cluster.numbers import numbers_by_shard, overall_number
-from qmd.cluster.partial import MISSING, LostShards, RemainingShards
+from qmd.cluster.partial import LostShards, RemainingShards, missing_from
 from qmd.cluster.shard import ShardRequest
 from qmd.cluster.statements import HERE, RULES, Gathered, Shards
 from qmd.declaration.parameters import UNLIMITED
@@ -239,7 +239,7 @@ class ShardedDatabase(Database):
             ClusterFailure: a shard does not answer, or the work cannot be done over shards.
         """
         self.check_own()
-        missing = MISSING.get()
+        missing = missing_from(self)
         with translating(self.path):
             while True:
                 try:
@@ -277,7 +277,7 @@ class ShardedDatabase(Database):
                 return known
         found = self.read(work) if cursor is None else work(cursor)
         with self._guard:
-            if len(self._results) < REMEMBERED and not MISSING.get():
+            if len(self._results) < REMEMBERED and not missing_from(self):
                 self._results[key] = found
         return found
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.analytics.rows import Results
 from qmd.cluster.coordinator import ShardedDatabase
-from qmd.cluster.partial import MISSING, missing_notice
+from qmd.cluster.partial import may_lack, missing_from, missing_notice
 from qmd.errors import NotOverShards, ShardsReadOnly
 from qmd.operations.index import Index
 from qmd.ranking.vector_indexes import VectorIndexes
@@ -93,20 +94,20 @@ class ShardedIndex(Index):
             return self.database.remembered(key, work)
         return self.database.read(work)
 
-    def begin(self, operation: Operation) -> None:
-        """Begin an operation, which may go on without some shards if that was allowed.
+    def during(self, operation: Operation) -> AbstractContextManager[None]:
+        """Return the context of an operation, which may go on without some shards if allowed.
 
         Raises:
             ShardsReadOnly: it would change the index.
             NotOverShards: it needs all tables in one file.
         """
         check_supported(operation)
-        may_lack = self._allow_partial and operation.partial
-        MISSING.set(self.database.lost.now() if may_lack else None)
+        is_allowed = self._allow_partial and operation.partial
+        return may_lack(self.database, self.database.lost.now() if is_allowed else None)
 
     def ended(self, result: Found) -> Found:
         """Mark search results that lack documents of some shards."""
-        missing = MISSING.get()
+        missing = missing_from(self.database)
         if missing and isinstance(result, Results):
             told = missing_notice(missing, self._shards.count)
             result.notice = "\n".join(filter(None, (told, result.notice)))

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from qmd.cluster.shard import ShardRequest
     from qmd.cluster.statements import Shards
+    from qmd.storage.database import Database
 
 AGAIN_SECONDS = 30.0
 """Seconds after which a shard that did not answer is asked again: each try takes the deadline."""
 
-MISSING: ContextVar[set[int] | None] = ContextVar("missing", default=None)
-"""Shards that the current operation goes on without; None: it needs all of them."""
+_MISSING: ContextVar[tuple[Database, set[int]] | None] = ContextVar("missing", default=None)
+"""Index of the current operation, and shards that it goes on without; None: it needs all."""
+
+
+@contextmanager
+def may_lack(database: Database, missing: set[int] | None) -> Iterator[None]:
+    """Let reads of one index go on without shards, as long as the context lasts.
+
+    Args:
+        missing: shards that are left out; a read adds those that do not answer. None: reads need
+            all shards, also inside of an operation that does not.
+    """
+    token = _MISSING.set(None if missing is None else (database, missing))
+    try:
+        yield
+    finally:
+        _MISSING.reset(token)
+
+
+def missing_from(database: Database) -> set[int] | None:
+    """Return the shards of an index that the current operation goes on without; None: of none."""
+    current = _MISSING.get()
+    return current[1] if current is not None and current[0] is database else None
 
 
 class RemainingShards:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -403,11 +404,12 @@ class Index:
         """Each collection with what is indexed of it."""
         return list(self.read(catalog.overview, key="overview"))
 
-    def begin(self, operation: Operation) -> None:
-        """Begin an operation; one that this kind of index does not have is refused."""
+    def during(self, operation: Operation) -> AbstractContextManager[None]:
+        """Return the context of an operation; one that this kind of index lacks is refused."""
+        return nullcontext()
 
     def ended(self, result: Found) -> Found:
-        """Return the result of an operation, marked if it lacks something."""
+        """Return the result of an operation, marked if it lacks something; within `during`."""
         return result
 
     def over_shards(

@@ -17,6 +17,7 @@ from qmd.cluster.in_process import ShardsHere
 from qmd.cluster.manifest import NAME
 from qmd.cluster.open_index import ShardedIndex
 from qmd.cluster.shard import ShardRequest
+from qmd.declaration.operation import OPERATIONS
 from qmd.errors import ShardsMissing
 from qmd.operations import documents, listing, search, semantic_search
 from qmd.operations.sql import run_sql
@@ -27,6 +28,8 @@ from tests.cluster import corpus
 from tests.library import Library
 
 Qmd = Callable[..., tuple[int, str, str]]
+
+SEARCH = OPERATIONS["search"]
 
 
 class SomeSilent(ShardsHere):
@@ -54,6 +57,7 @@ class Kept:
     def __init__(self, library: Library) -> None:
         for number in range(16):
             library.write(f"{number}.md", f"# Note {number}\n\ntea number {number}\n")
+        library.write("long.md", "# Long\n\n" + "much about it\n" * 3000)
         self.library = library
         self.built = corpus.build_shards(library, 4)
         self.shards = SomeSilent(corpus.folder_of(library, 4), self.built.manifest)
@@ -74,7 +78,6 @@ class Kept:
 def kept(library: Library) -> Iterator[Kept]:
     made = Kept(library)
     yield made
-    lost.MISSING.set(None)  # tests of other modules run operations without `begin`
     made.shards.close()
 
 
@@ -153,15 +156,34 @@ def test_a_document_that_may_be_in_a_missing_shard_is_not_called_missing(kept: K
             kb.status()
 
 
+def test_what_one_operation_may_lack_ends_with_it_and_is_of_its_index(kept: Kept) -> None:
+    kept.shards.silent = frozenset({2})
+    index, strict = kept.index(allow_partial=True), kept.index(allow_partial=False)
+    with index.during(SEARCH):
+        assert index.ended(search.search(index, "tea")).missing_shards == (2,)
+        with pytest.raises(ShardsMissing):
+            search.search(strict, "tea")
+        with index.during(OPERATIONS["sql"]), pytest.raises(ShardsMissing):
+            search.search(index, "note")
+        assert index.ended(search.search(index, "number")).missing_shards == (2,)
+    with pytest.raises(ShardsMissing):
+        search.search(index, "tea 3")
+    with pytest.raises(ZeroDivisionError), index.during(SEARCH):
+        raise ZeroDivisionError
+    with pytest.raises(ShardsMissing):
+        search.search(index, "tea 4")
+    strict.close()
+    index.close()
+
+
 def test_sql_needs_all_shards(kept: Kept) -> None:
     index = kept.index(allow_partial=True)
     with KnowledgeBase(index) as kb:
         everything = kb.sql("select file from bm25('tea') order by file").arrow().to_pylist()
         kept.shards.silent = frozenset({2})
         assert kb.search("note").missing_shards == (2,)
-        lost.MISSING.set({2})  # as an operation before leaves it in this context
         for text in ("select count(*) from documents", "select file from bm25('number')"):
-            with pytest.raises(ShardsMissing, match=r"did not answer \(2\)"):
+            with index.during(SEARCH), pytest.raises(ShardsMissing, match=r"answer \(2\)"):
                 run_sql(index, text, (), Limits())
         kept.shards.silent = frozenset()
         again = kb.sql("select file from bm25('tea') order by file").arrow().to_pylist()
@@ -186,6 +208,22 @@ def test_tools_and_rest_mark_partial_results(kept: Kept) -> None:
     answer = strict.post("/search", json={"query": "tea"})
     assert answer.status_code >= 500
     assert "1 shard of 4 did not answer (2)" in answer.text
+
+
+def test_tools_read_documents_of_the_shards_that_answer(kept: Kept) -> None:
+    shown = []
+    for shard in range(4):
+        kept.shards.silent = frozenset({shard})
+        toolbox = Toolbox(kept.index(allow_partial=True))
+        reply = anyio.run(toolbox.call, "get", {"file": "notes/long.md"})
+        try:
+            read = anyio.run(toolbox.resource, "notes/long.md").text
+        except ShardsMissing:
+            read = ""
+        shown.append((reply.error is None, read.count("much")))
+        toolbox.close()
+    # The text is long, so that `get` reads its outline besides.
+    assert sorted(shown) == [(False, 0), *[(True, 3000)] * 3]
 
 
 def test_the_command_marks_partial_results(
@@ -216,8 +254,6 @@ def test_the_command_marks_partial_results(
 
 
 def test_what_may_be_partial_is_what_can_be_marked() -> None:
-    from qmd.declaration.operation import OPERATIONS
-
     assert documents, (listing, search, semantic_search)
     found = {each.name for each in OPERATIONS.values() if each.partial}
     assert found == {"search", "vsearch", "query", "get"}

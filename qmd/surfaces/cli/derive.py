@@ -89,8 +89,11 @@ def command(
             here = state(context)
             given = read(operation, values)
             warn(operation, given)
-            with here.engine(warm=warm or operation.is_async, gpu=gpu, new=new) as engine:
-                engine.begin(operation)
+            is_warm = warm or operation.is_async
+            with (
+                here.engine(warm=is_warm, gpu=gpu, new=new) as engine,
+                engine.during(operation),
+            ):
                 call = Call(here, engine, operation, given, dict(given), own)
                 if adjust is not None:
                     adjust(call)

@@ -59,20 +59,20 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, A
     async def work(kb: Base, /, *given: Any, **named: Any) -> Any:
         values = checked(operation, signature, *given, **named)
         kb._check()
-        kb._engine.begin(operation)
         run = partial(function, kb._engine, **values)
         limiter = kb._models if operation.asks_models else kb._readers
-        if not operation.is_async:
-            found = await stoppable(partial(to_thread.run_sync, run, limiter=limiter))
-            return kb._engine.ended(found)
-        if operation.writes:
-            return await stoppable(run)
 
         async def limited() -> Any:
             async with limiter:
                 return await run()
 
-        return kb._engine.ended(await stoppable(limited))
+        with kb._engine.during(operation):
+            if not operation.is_async:
+                found = await stoppable(partial(to_thread.run_sync, run, limiter=limiter))
+                return kb._engine.ended(found)
+            if operation.writes:
+                return await stoppable(run)
+            return kb._engine.ended(await stoppable(limited))
 
     @wraps(function)
     async def call(kb: Base, /, *given: Any, **named: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -56,9 +57,9 @@ class OperationRunner:
         """Return the result of `work`, run in a thread for what asks models."""
         return await to_thread.run_sync(partial(work, *given, **named), limiter=self.models)
 
-    def begin(self, function: Callable[..., Any]) -> None:
-        """Begin an operation before it runs, for what is read for it."""
-        self.engine.begin(declaration.of(function))
+    def during(self, function: Callable[..., Any]) -> AbstractContextManager[None]:
+        """Return the context of an operation, for what is read for it before or after it."""
+        return self.engine.during(declaration.of(function))
 
     async def run(self, function: Callable[..., Any], asked: Mapping[str, Any], **more: Any) -> Any:
         """Run an operation: in the event loop if it is a coroutine function, else in a thread.
@@ -71,17 +72,17 @@ class OperationRunner:
             InvalidArgument: with the name that the parameter has in JSON.
         """
         operation = declaration.of(function)
-        self.engine.begin(operation)
         limiter = self.models if operation.asks_models else self.readers
         work = partial(function, self.engine, **arguments_of(operation, asked), **more)
         try:
-            if not operation.is_async:
-                found = await to_thread.run_sync(work, limiter=limiter)
-            elif operation.writes:
-                found = await work()
-            else:
-                async with limiter:
+            with self.engine.during(operation):
+                if not operation.is_async:
+                    found = await to_thread.run_sync(work, limiter=limiter)
+                elif operation.writes:
                     found = await work()
-            return self.engine.ended(found)
+                else:
+                    async with limiter:
+                        found = await work()
+                return self.engine.ended(found)
         except InvalidArgument as error:
             raise error.named(json_name(operation, error.parameter)) from error

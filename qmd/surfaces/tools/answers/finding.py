@@ -23,8 +23,8 @@ async def answer_search(runner: OperationRunner, call: ToolCall) -> Reply:
     """Answer `search`."""
     asked = read(call.tool, call.given)
     question, least = question_of(asked), asked["minScore"]
-    runner.begin(search)  # its page depends on the documents that it may find
-    page = await page_of(runner, call, asked)
+    with runner.during(search):  # its page depends on the documents that it may find
+        page = await page_of(runner, call, asked)
     wanted = {"minScore": lowest_shown_as(least), "limit": page.end}
     found = await runner.run(search, asked | wanted)
     return finding_reply.results(question, found, least, page, most=asked.get("maxTokens"))

@@ -34,7 +34,8 @@ async def answer_get(runner: OperationRunner, call: ToolCall) -> Reply:
     is_part = asked.get("fromLine") is not None or asked.get("maxLines") is not None
     if is_part or asked["full"] or not reply_text.is_long(passage):
         return Reply((reply_text.document(passage, numbered=asked["lineNumbers"]),))
-    outline = await runner.read(outline_of_document, runner.engine, passage.file)
+    with runner.during(get):
+        outline = await runner.read(outline_of_document, runner.engine, passage.file)
     return build_reply.first_part(passage, outline, numbered=asked["lineNumbers"])
 
 
@@ -95,5 +96,6 @@ async def read_resource(runner: OperationRunner, name: str) -> Resource:
     Raises:
         QmdError: there is none, or several, or the index cannot be read.
     """
-    passage = await runner.read(get, runner.engine, paths.decoded(name))
+    with runner.during(get):
+        passage = await runner.read(get, runner.engine, paths.decoded(name))
     return reply_text.document(passage, numbered=True)
