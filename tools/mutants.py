@@ -290,11 +290,12 @@ def main(python: Path, *, rooms: list[str], modules: list[str], sample: int) -> 
             print(f"{name}: {len(chosen)} of {len(made)} mutants", flush=True)
             own = Counter[str]()
             for mutant in chosen:
+                if {mutant.key, (mutant.module, mutant.line, None)} & accepted:
+                    own["accepted"] += 1
+                    continue
                 outcome = trial.outcome(mutant, tests, timeout)
                 if outcome == "survived":
-                    any_other = (mutant.module, mutant.line, None)
-                    outcome = "accepted" if {mutant.key, any_other} & accepted else outcome
-                    print(f"  {outcome} {mutant.module}:{mutant.number}", flush=True)
+                    print(f"  survived {mutant.module}:{mutant.number}", flush=True)
                     print(f"    - {mutant.line}\n    + {mutant.changed}", flush=True)
                 own[outcome] += 1
             print(f"  {_told(own)}", flush=True)

@@ -7,9 +7,11 @@ import os
 import pytest
 
 from qmd.errors import CollectionNotFound
-from qmd.ingest import fingerprint
+from qmd.ingest import commit, fingerprint
 from qmd.ingest.commit import Change
 from qmd.ingest.compare import Comparison, compare, is_little
+from qmd.ingest.converters import Converters
+from qmd.ingest.extractor import Readers
 from qmd.ingest.walk import FileTable, walk
 from qmd.reports import Report
 from qmd.types import Collection
@@ -63,6 +65,24 @@ def test_a_report_of_no_changes_says_what_is_there():
     assert comparison(files, 0).nothing_changed is None
 
 
+@pytest.mark.parametrize(
+    ("refused", "noted", "expected"),
+    [
+        ([], [], False),
+        ([("x.md", "unreadable")], [("x.md", "unreadable")], False),
+        ([("x.md", "unreadable")], [], True),
+        ([], [("x.md", "unreadable")], True),
+        ([("x.md", "unreadable")], [("x.md", "too large")], True),
+        ([], [("0.md/inside.txt", "too large")], False),
+        ([], [("gone.zip/inside.txt", "too large")], True),
+    ],
+)
+def test_files_that_could_not_be_read_are_compared_with_those_that_are_noted(
+    refused, noted, expected
+):
+    assert Comparison(NOTES, found([1], skipped=refused), [], unread=noted).forgets is expected
+
+
 def report(*read):
     return Report("notes", "**/*.md", skipped=[("x.md", "unreadable"), *read])
 
@@ -114,6 +134,44 @@ def test_what_another_process_has_indexed_since_the_walk_is_not_gone(library):
     assert [(each.place, each.path) for each in found] == [(None, "old.md")]
     found = compare(library.engine.database, collection).changes
     assert [(each.place, each.path) for each in found] == [(None, "new.md"), (None, "old.md")]
+
+
+def test_files_are_read_again_where_what_has_read_them_is_there_no_more(library):
+    for name in ("a.md", "b.md", "c.md"):
+        library.write(name, "tea")
+        os.utime(library.root / name, (1_600_000_000, 1_600_000_000))
+    library.update()
+    library.engine.database.write(
+        lambda cursor: cursor.connection.execute(
+            "update documents set reader = 'mine 1' where path = 'b.md'"
+        )
+    )
+    collection = library.engine.collection("notes")
+
+    def places(*tags):
+        readers = Readers(None, Converters([], tags))
+        found = compare(library.engine.database, collection, readers=readers).changes
+        return [(each.place, each.path) for each in found]
+
+    assert places("mine 1") == []
+    assert places("mine 2") == [(1, "b.md")]
+    (library.root / "c.md").unlink()
+    for name in ("a.md", "b.md"):
+        library.write(name, "green tea")
+    assert places("mine 2") == [(0, "a.md"), (1, "b.md"), (None, "c.md")]
+    found = compare(library.engine.database, collection).changes  # without commands of the user
+    assert [each.path for each in found] == ["a.md", "b.md", "c.md"]
+
+
+def test_notes_of_files_that_can_be_read_by_now_are_to_be_removed(library):
+    library.write("a.md", "tea")
+    library.update()
+    collection = library.engine.collection("notes")
+    assert compare(library.engine.database, collection).is_told
+    library.engine.database.write(
+        lambda cursor: commit.note_left_out(cursor, "notes", [], [], [("a.md", "unreadable")])
+    )
+    assert not compare(library.engine.database, collection).is_told
 
 
 def test_a_collection_that_another_process_has_removed_is_not_compared(library):
