@@ -115,16 +115,18 @@ class SearchRow(NamedTuple):
 
 
 class GatheredTable(NamedTuple):
-    """Rows of several indexes, under the name of a view.
+    """Rows of several indexes, under the name of a view or of a table.
 
     Attributes:
         columns: names and types.
         parts: rows of each index, as streams of Arrow.
+        is_view: the rows are those of a view.
     """
 
     name: str
     columns: tuple[Heading, ...]
     parts: list[bytes]
+    is_view: bool = True
 
 
 class Sandbox:
@@ -217,21 +219,26 @@ class Sandbox:
         parameters: Parameters,
         found: Sequence[SearchRow],
         tables: Sequence[GatheredTable],
+        across: Sequence[str] = (),
     ) -> SandboxRows:
         """Run a statement over rows of several indexes and keep what it gives. Once only.
 
         Args:
             found: what the searches of the request found.
-            tables: of the views that it reads.
+            tables: of the views that it reads, and of tables that others are computed of.
+            across: names of these others.
 
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
         """
         with self._enough():
+            if across:
+                self._cursor.run("sandbox/attach_gathered")
             for table in tables:
                 self._add(table)
-            searches = [view for view in views() if view.is_macro and view.name in request.names]
-            self._furnish(request, found, (), searches)
+            macros = {view.name for view in views() if view.is_macro} & request.names
+            wanted = [view for view in views() if view.name in macros.union(across)]
+            self._furnish(request, found, (), wanted)
             self._lock()
             with self._in_words():
                 self._run(request, parameters)
@@ -242,7 +249,7 @@ class Sandbox:
     def _add(self, table: GatheredTable) -> None:
         import pyarrow as pa
 
-        name = identifier(table.name)
+        name = f"{'memory' if table.is_view else 'qmd_index'}.main.{identifier(table.name)}"
         columns = ", ".join(f"{identifier(each.name)} {each.kind}" for each in table.columns)
         create = without_header("sandbox/gathered_table").replace("$name", name)
         self._connection.execute(create.replace("$columns", columns))

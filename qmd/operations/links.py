@@ -78,6 +78,7 @@ class LinkedDocument(NamedTuple):
 
 @operation(
     title="Links of a document",
+    sharded=True,
     description="Links of a document (or file#Heading), out and back; steps 2: also of those.",
     examples=(
         ("What a note links to, and what links to it", "qmd links notes/tea.md"),

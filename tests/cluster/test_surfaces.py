@@ -60,6 +60,7 @@ READS = {
     "facets": Calls(["--by", "tag", "--json"], ((), {"by": "tag"})),
     "get": Calls([PAGE, "--json"], ((PAGE,), {}), {"file": PAGE}),
     "grep": Calls(["quartz", "--json"], (("quartz",), {}), {"pattern": "quartz"}),
+    "links": Calls([PAGE, "--json"], ((PAGE,), {}), {"file": PAGE}),
     "missing_contexts": Calls(["--json"]),
     "multi_get": Calls(
         ["notes/tie/*.md", "--json"], (("notes/tie/*.md",), {}), {"pattern": "notes/tie/*.md"}
@@ -75,10 +76,12 @@ READS = {
         {"query": "green tea", "mode": "hybrid"},
     ),
     "search": Calls(["tea", "--json"], (("tea",), {}), {"query": "tea"}),
+    "similar": Calls([PAGE, "--json"], ((PAGE,), {}), {"file": PAGE}),
     "sql": Calls(
         ["select lang, count(*) as n from documents group by lang order by all", "--json"],
         (("select lang, count(*) as n from documents group by lang order by all",), {}),
     ),
+    "stats": Calls(["--json"]),
     "status": Calls(["--json"]),
     "vector_search": Calls(["steam of a kettle", "--json"], (("steam",), {}), {"query": "steam"}),
 }
@@ -105,7 +108,6 @@ REFUSED = {
     "import_": Calls(["out"], (("out",), {})),
     "include_collection": Calls(["notes"], (("notes",), {})),
     "journal": Calls([]),
-    "links": Calls([PAGE], ((PAGE,), {}), {"file": PAGE}),
     "list_records": Calls([]),
     "map": Calls(["map.svg"]),
     "move": Calls([PAGE, "x.md"], ((PAGE, "x.md"), {}), {"file": PAGE, "to": "notes/x.md"}),
@@ -119,8 +121,6 @@ REFUSED = {
     "restore_record": Calls(["none"]),
     "retire_record": Calls(["none"]),
     "set_update_command": Calls(["notes", "true"], (("notes", "true"), {})),
-    "similar": Calls([PAGE], ((PAGE,), {}), {"file": PAGE}),
-    "stats": Calls([]),
     "submit_experience": Calls(
         [], ((), {}), {"title": "a", "problem_description": "b", "solution": "c"}
     ),
