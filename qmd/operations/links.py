@@ -111,7 +111,8 @@ def links(
     document, first, last, anchors = index.read(partial(_section, name, folder))
     given = {"file": document.name, "first": first, "last": last, "anchors": anchors}
     more = {"is_part": bool(anchors), "steps": steps, "most": MOST_LINKS}
-    rows = sql(index, without_header("links/near"), given | more, timeout=SECONDS)
+    seconds = SECONDS + index.deadline  # of shards on other machines, as a call waits for them
+    rows = sql(index, without_header("links/near"), given | more, timeout=seconds)
     return Rows(LinkedDocument, [LinkedDocument(**row) for row in rows])
 
 
