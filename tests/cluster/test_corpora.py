@@ -15,8 +15,10 @@ import anyio
 import pytest
 
 from qmd.operations.index import Index
+from qmd.operations.links import links
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
 from qmd.settings.environment import Machine
 from tests.cluster.test_equal_answers import Pair
 from tests.library import FakeEmbedder, Library
@@ -65,6 +67,9 @@ def works(library: Library) -> dict[str, list[Work]]:
     chance = random.Random(7)
     files = sorted(library.root.rglob("*.md"))
     texts = [file.read_text("utf-8", "replace") for file in files]
+    names = [file.relative_to(library.root).as_posix() for file in files]
+    most = sorted(zip(texts, names, strict=True), key=lambda pair: -pair[0].count("]("))
+    linked = [name for _, name in most[:2]]
 
     def words(count: int) -> list[str]:
         while True:
@@ -129,6 +134,8 @@ def works(library: Library) -> dict[str, list[Work]]:
             for text in common
             for limit in (3, 50)
         ],
+        "similar": [partial(similar, name=f"notes/{chance.choice(names)}") for _ in range(EACH)],
+        "links": [partial(links, name=f"notes/{name}", steps=2) for name in linked],
         "empty": of(lambda: f"zz{words(1)[0]}xqj qqzx"),
     }
 
