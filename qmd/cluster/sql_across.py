@@ -7,7 +7,7 @@ of tables. The view itself is the same as over one index.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qmd.analytics.views import View, needed, views
 from qmd.cluster.sql_trees import Statement, SyntaxTrees, select_of
@@ -31,11 +31,6 @@ def read_across(request: CheckedStatement) -> list[View]:
     """List the views of this kind that a query reads, each after those that it depends on."""
     names = needed(request.names - request.own)
     return [view for view in views() if view.name in names and view.name in ACROSS]
-
-
-def definition(trees: SyntaxTrees, view: View) -> dict[str, Any]:
-    """Parse the query that a view is."""
-    return trees.loaded(view.text.partition(f"create view {view.name} as\n")[2])
 
 
 def tables_below(trees: SyntaxTrees, across: list[View]) -> dict[str, Statement]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.analytics.statement_check import nodes
 from qmd.analytics.views import View, views
-from qmd.cluster.sql_across import ACROSS, INDEX, definition, read_across, tables_below
+from qmd.cluster.sql_across import ACROSS, INDEX, read_across, tables_below
 from qmd.cluster.sql_aggregates import PARTS, merged_groups
 from qmd.cluster.sql_trees import (
     Statement,
@@ -86,7 +86,7 @@ def plan(request: CheckedStatement, cursor: Cursor) -> SqlPlan:
         _check_tables(node)
         across = read_across(request)
         readers = [(request.names, node)]
-        readers += [(frozenset(view.needs), definition(trees, view)) for view in across]
+        readers += [(frozenset(view.needs), trees.loaded(view.query)) for view in across]
         read = frozenset[str]().union(*(names for names, _ in readers)) & IN_SHARDS
         sources = [view for view in views() if view.name in read]
         if len(sources) == 1 and not across and _is_plain(node, sources[0], trees):

@@ -17,7 +17,7 @@ _NUMBER = re.compile("[0-9_]")
 
 
 class TermName(NamedTuple):
-    """What a term is called in all shards.
+    """Name of a term in all shards.
 
     Attributes:
         word: the shortest of its words; of those, the first.

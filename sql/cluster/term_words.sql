@@ -1,4 +1,4 @@
--- What terms are called in one shard.
+-- Names of terms in one shard.
 --
 -- in   $terms       json     array of term_id, distinct
 -- in   $without     json     array of words
