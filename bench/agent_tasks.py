@@ -24,6 +24,7 @@ from qmd.operations.index import Index
 from qmd.settings.environment import Machine, Place
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.schemas.listing import listed
+from qmd.surfaces.tools.server_tools import ServerTools
 from qmd.text.tokens import estimated_tokens
 
 READS = 3
@@ -111,7 +112,7 @@ def main() -> None:
     tasks = [Task(each["question"], re.compile(each["answer"])) for each in recorded]
     folder = options.index.resolve().parent
     place = Place("index", folder / "index.yml", options.index.resolve(), None, folder / "trusted")
-    toolbox = Toolbox(Index(place, Machine(), warm=True), compact=options.compact)
+    toolbox = Toolbox(Index(place, Machine(), warm=True), ServerTools(compact=options.compact))
     shown = [listed(tool) for tool in toolbox.tools]
     offered = [
         {"name": each.name, "description": each.description, "inputSchema": each.input}

@@ -17,6 +17,7 @@ from qmd.surfaces.python.derive import awaited
 from qmd.surfaces.tools import arguments
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.schemas.derive import tool_of
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.service import service
 
 Words = Annotated[str, Parameter(help="Words.")]
@@ -151,7 +152,7 @@ def test_a_deprecated_method_warns(made_up):
 def test_rest_and_mcp_tell_it_beside_the_answer(since, library):
     library.write("tea.md", "# Tea\n\nGreen tea.\n")
     library.update()
-    toolbox = Toolbox(library.engine, read_only=True)
+    toolbox = Toolbox(library.engine, ServerTools(read_only=True))
     toolbox._by_name["search"] = tool_of(search)
     told = '"since" is deprecated: Use after: in the query.'
     with service(toolbox) as server:

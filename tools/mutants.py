@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +25,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from hashlib import sha256
+from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,8 +33,6 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator
-from cosmic_ray.testing import run_tests
-from cosmic_ray.work_item import TestOutcome
 from parso.python.tree import Keyword
 
 ROOT = Path(__file__).parents[1]
@@ -44,6 +43,9 @@ GOAL = 0.85
 
 SEED = "1"
 """Part of the digest by which mutants are chosen."""
+
+IMPORTED = "ignore::pytest.PytestAssertRewriteWarning"
+"""Libraries that the tests find imported."""
 
 NAMES = (
     *(
@@ -143,22 +145,31 @@ class Mutant(NamedTuple):
 
 def mutants(module: str, source: str) -> Iterator[Mutant]:
     """Make all changes to a module that say something else in Python."""
-    tree = get_ast(source)
-    seen = {_meaning(source)}
+    before, lines = "", source.splitlines()
+    for statement in get_ast(source).children:
+        code = statement.get_code()
+        after = source[len(before) + len(code) :]
+        for changed in _changes(code):
+            text = before + changed + after
+            pairs = enumerate(zip(lines, text.splitlines(), strict=False))
+            at, (line, other) = next((n, pair) for n, pair in pairs if len({*pair}) > 1)
+            yield Mutant(module, at + 1, line.strip(), other.strip(), text)
+        before += code
+
+
+def _changes(code: str) -> Iterator[str]:
+    """Make all changes to a statement that say something else."""
+    tree = get_ast(code)
+    seen = {_meaning(code)}
     operators = [get_operator(f"core/{name}")() for name in NAMES]
     for operator in (*operators, RemoveStatement(), ReturnNone()):
         places = sum(1 for node in ast_nodes(tree) for _ in operator.mutation_positions(node))
         for place in range(places):
-            text = mutate_code(source, operator, place)
+            text = mutate_code(code, operator, place)
             meaning = text and _meaning(text)
-            if not meaning or meaning in seen:
-                continue
-            seen.add(meaning)
-            lines, others = source.splitlines(), text.splitlines()
-            at = next(
-                n for n, pair in enumerate(zip(lines, others, strict=False)) if len({*pair}) > 1
-            )
-            yield Mutant(module, at + 1, lines[at].strip(), others[at].strip(), text)
+            if meaning and meaning not in seen:
+                seen.add(meaning)
+                yield text
 
 
 def _meaning(source: str) -> str | None:
@@ -194,39 +205,48 @@ class Trial:
     """
 
     def __init__(self, folder: Path, python: Path) -> None:
+        self._told = folder / "output"
+        self._seconds: dict[str, float] = {}
         self.folder = folder / "project"
         shutil.copytree(
             ROOT,
             self.folder,
-            ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "node_modules"),
+            ignore=shutil.ignore_patterns(".*", "dist", "build", "node_modules"),
         )
-        self._python = [str(python), "-m"]
-        self._environ = {**os.environ, "HYPOTHESIS_PROFILE": "mutants"}
-        compiling = [*self._python, "compileall", "-q", "qmd", "tests", "bench"]
+        compiling = [str(python), "-m", "compileall", "-q", "qmd", "tests", "bench"]
         subprocess.run(compiling, cwd=self.folder, check=True)
+        self._server = subprocess.Popen(
+            [str(python), "-m", "tools.forked_tests"],
+            cwd=self.folder,
+            env={**os.environ, "HYPOTHESIS_PROFILE": "mutants"},
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
 
-    def _command(self, tests: list[str]) -> list[str]:
-        return [*self._python, "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    def _exit_code(self, tests: list[str], timeout: float) -> int:
+        """Run tests until one fails."""
+        server = self._server
+        assert server.stdin is not None
+        assert server.stdout is not None
+        arguments = ["-q", "-x", "-p", "no:cacheprovider", "-W", IMPORTED, *tests]
+        line = json.dumps([arguments, ceil(timeout), str(self._told)])
+        print(line, file=server.stdin, flush=True)
+        return int(server.stdout.readline())
 
     def seconds(self, tests: list[str]) -> float:
-        """Seconds that tests take without a mutant.
+        """Seconds that tests take without a mutant, each file measured once.
 
         Raises:
-            SystemExit: they fail.
+            SystemExit: they fail, or take an hour.
         """
-        began = time.monotonic()
-        done = subprocess.run(
-            self._command(tests),
-            cwd=self.folder,
-            env=self._environ,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        if done.returncode:
-            raise SystemExit(f"Without a mutant, tests fail:\n\n{done.stdout}")
-        return time.monotonic() - began
+        for each in tests:
+            if each not in self._seconds:
+                began = time.monotonic()
+                if self._exit_code([each], 3600):
+                    raise SystemExit(f"Without a mutant, tests fail:\n\n{self._told.read_text()}")
+                self._seconds[each] = time.monotonic() - began
+        return sum(self._seconds[each] for each in tests)
 
     def outcome(self, mutant: Mutant, tests: list[str], timeout: float) -> str:
         """Test a mutant: 'killed', 'timeout' or 'survived'."""
@@ -236,12 +256,10 @@ class Trial:
             cached.unlink()
         file.write_text(mutant.text, encoding="utf-8")
         try:
-            outcome, told = run_tests(shlex.join(self._command(tests)), timeout)
+            code = self._exit_code(tests, timeout)
         finally:
             file.write_text(source, encoding="utf-8")
-        if outcome == TestOutcome.INCOMPETENT:
-            raise SystemExit(f"Tests could not be run:\n\n{told}")
-        return "timeout" if told == "timeout" else str(outcome.value)
+        return {0: "survived", -9: "timeout"}.get(code, "killed")
 
 
 def main(python: Path, *, rooms: list[str], modules: list[str], sample: int) -> int:
@@ -257,8 +275,6 @@ def main(python: Path, *, rooms: list[str], modules: list[str], sample: int) -> 
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     with tempfile.TemporaryDirectory(prefix="qmd-mutants-") as folder:
         trial = Trial(Path(folder), python.absolute())
-        os.chdir(trial.folder)
-        os.environ["HYPOTHESIS_PROFILE"] = "mutants"
         for room, name, tests in (
             (room, name, tests)
             for room, named in table["room"].items()

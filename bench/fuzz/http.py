@@ -109,10 +109,11 @@ def _served():
     from qmd.surfaces.http.access_control import Policy
     from qmd.surfaces.http.app import Options, Protocol, asgi_application
     from qmd.surfaces.tools.dispatch import Toolbox
+    from qmd.surfaces.tools.server_tools import ServerTools
 
     with library() as engine, start_blocking_portal() as portal:
         engine.models.embedder = lambda space: Embedder()
-        toolbox = Toolbox(engine, read_only=True)
+        toolbox = Toolbox(engine, ServerTools(read_only=True))
         protocol = Protocol(toolbox, "plain")
         running = portal.start_task_soon(protocol.run)
         app = asgi_application(toolbox, protocol, Options(Policy()))

@@ -38,10 +38,11 @@ def sessions() -> Iterator[Target]:
 
     from qmd.surfaces.mcp.stdio import Wire, serve_stdio
     from qmd.surfaces.tools.dispatch import Toolbox
+    from qmd.surfaces.tools.server_tools import ServerTools
 
     with library() as engine, tempfile.TemporaryFile() as told:
         engine.models.embedder = lambda space: Embedder()
-        toolbox = Toolbox(engine, read_only=True)
+        toolbox = Toolbox(engine, ServerTools(read_only=True))
 
         async def served(wire: Wire) -> None:
             with anyio.fail_after(60):

@@ -21,12 +21,13 @@ def calls() -> Iterator[Target]:
     from qmd.surfaces.tools.dispatch import Toolbox
     from qmd.surfaces.tools.reply_text import MOST_BYTES
     from qmd.surfaces.tools.schemas.listing import listed
+    from qmd.surfaces.tools.server_tools import ServerTools
 
     dispatch.SOON = dispatch.LATER = links.SECONDS = 100.0  # the machine may be busy
     values = ("notes/tea.md", "#", "tea", "notes", "deep", "tag", "*.md", "[", "(", "2024", "new")
 
     with library(lines=50) as engine, anyio.from_thread.start_blocking_portal() as portal:
-        toolbox = Toolbox(engine, allow_write=True)
+        toolbox = Toolbox(engine, ServerTools(allow_write=True))
         tools = [tool for tool in toolbox.tools if tool.name not in ("embed", "update")]
 
         def made(source: Bytes) -> Input:

@@ -74,12 +74,12 @@ def batch(
             outline=of_outlines([*outlines.values()]),
         ),
         postings=Relation(number=numbers("uint32", found.number), **of_postings(found)),
-        learnt=vocabulary.take_new(),
         documents=len(parsed),
         replaces=any(item.file.change.document_id for item in parsed),
         places=_places([item.file for item in parsed]),
         sketched=sketches(found, [item.file.hash for item in parsed]),
         data={item.file.path: size for item, (_, size) in zip(parsed, fields, strict=True) if size},
+        learnt=vocabulary.take_new(),  # last: a batch that fails takes none
     )
 
 

@@ -6,11 +6,12 @@ leaves whole documents, and the next run resumes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qmd.errors import QmdError
 from qmd.ingest import batch_tables, columns, inversion, reader
 from qmd.ingest import commit as documents
 from qmd.ingest.commit import Batch, Change
@@ -18,10 +19,13 @@ from qmd.ingest.compare import Comparison
 from qmd.ingest.indexed_terms import IndexedTerms
 from qmd.ingest.memory import keep_memory
 from qmd.ingest.reader import File
+from qmd.ingest.vocabulary import Vocabulary
 from qmd.reports import Report
+from qmd.storage.cancellation import Stopped
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.text import kinds
+from qmd.text.stems import terms
 from qmd.types import Collection
 
 if TYPE_CHECKING:
@@ -114,7 +118,37 @@ class Batches:
         return extracted(files, reading.extractor, self._database, reading.converters)
 
     def prepared(self, files: list[File]) -> Batch | None:
-        """Prepare documents, contents and postings of a batch; None if it has no text."""
+        """Prepare documents, contents and postings of a batch; None if it has no text.
+
+        A file on which this fails by a mistake in qmd becomes one with a problem, in `files` too:
+        the others are indexed.
+        """
+        try:
+            return self._tables(files)
+        except (QmdError, MemoryError, Stopped):
+            raise
+        except Exception:
+            if not self._set_aside(files):
+                raise
+        return self._tables(files)
+
+    def _set_aside(self, files: list[File]) -> bool:
+        """Replace the files on which preparing fails; return whether there are any."""
+        faulty = {}
+        for number, file in enumerate(files):
+            if file.text is None:
+                continue
+            try:
+                scratch = Vocabulary(terms, set())
+                batch_tables.batch(self._collection.name, [reader.parsed(file)], scratch)
+            except Exception as error:
+                problem = f"a mistake in qmd keeps it out ({type(error).__name__}: {error})"
+                faulty[number] = file.spent()._replace(text=None, problem=problem)
+        for number, file in faulty.items():
+            files[number] = file
+        return bool(faulty)
+
+    def _tables(self, files: Sequence[File]) -> Batch | None:
         readable = [file for file in files if file.text is not None]
         if not readable:
             return None

@@ -77,7 +77,8 @@ class Outline(NamedTuple):
             line += data.count(b"\n", seen, each.at)
             seen = each.at
             text, target = (
-                part.replace(BETWEEN, b" ").decode() for part in (each.text, each.target)
+                part.replace(BETWEEN, b" ").decode(errors="ignore")  # cut after so many bytes
+                for part in (each.text, each.target)
             )
             rows.append((line, chr(each.kind), text, target))
         rows.sort(key=itemgetter(0))

@@ -150,7 +150,7 @@ def _search(
     max_tokens: int | None,
 ) -> Results:
     from qmd.ranking import bm25 as ranked
-    from qmd.ranking.copies import depth, without_copies
+    from qmd.ranking.copies import folded
     from qmd.ranking.link_pages import behind
     from qmd.ranking.results import Form, Match
     from qmd.ranking.scale import attained
@@ -166,15 +166,17 @@ def _search(
     pages = ranked.link_pages(cursor)
     further = record_order.further(index, cursor, among)
     wide = limit + further
-    most = depth(wide, known or pages)
-    fold = partial(without_copies, copies=known, question=made.query, limit=wide)
-    while True:
-        found = ranked.bm25(cursor, asked, among=narrowed, limit=most)
+    found: ranked.Scored
+
+    def rank(count: int) -> Sequence[tuple[int, float]]:
+        nonlocal found
+        found = ranked.bm25(cursor, asked, among=narrowed, limit=count)
         scores = behind(cursor, found.scores, pages, question=made.query)
-        best = fold(_in_order(cursor, scores, known), itemgetter(0))
-        if len(best) == wide or len(found.scores) < most:
-            break
-        most *= 4  # a group of near-duplicates is larger than that
+        return _in_order(cursor, scores, known)
+
+    best = folded(
+        rank, itemgetter(0), known, question=made.query, limit=wide, rearranged=known or pages
+    )
     matches = {Match(number): bm25 for (number, bm25), _ in best}
     similar = {Match(number): files for (number, _), files in best}
     shown = presented(index, cursor, Form(found.words, length, full), matches, narrowed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
@@ -182,7 +183,7 @@ def _nearest(
     from qmd.embedding import cosines
     from qmd.embedding import vectors as embeddings
     from qmd.ranking import bm25, nearest, postings
-    from qmd.ranking.copies import depth, without_copies
+    from qmd.ranking.copies import folded
     from qmd.ranking.link_pages import passages_behind
     from qmd.ranking.results import Form, Match
 
@@ -206,14 +207,13 @@ def _nearest(
     pages = bm25.link_pages(cursor)
     further = record_order.further(index, cursor, among)
     wide = limit + further
-    most = depth(wide, known or pages)
-    fold = partial(without_copies, copies=known, question=made.query, limit=wide)
-    while True:
-        found = find(limit=most)
-        best = fold(passages_behind(cursor, found, pages, question=made.query), _document_of)
-        if len(best) == wide or len(found) < most:
-            break
-        most *= 4  # a group of near-duplicates is larger than that
+
+    def rank(count: int) -> Sequence[Nearest]:
+        return passages_behind(cursor, find(limit=count), pages, question=made.query)
+
+    best = folded(
+        rank, _document_of, known, question=made.query, limit=wide, rearranged=known or pages
+    )
     similarity = cosines.of(cursor, number).similarity
     near = {
         Match(hit.document_id, hit, by_words=False): (similarity(hit.score), similar)

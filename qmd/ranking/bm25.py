@@ -162,14 +162,14 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
     def respell(word: str) -> tuple[Alike, ...]:
         from qmd.ranking.spelling import plausible_words  # of no use to most searches
 
-        return () if query.exact else plausible_words(cursor, postings, word)
+        return plausible_words(cursor, postings, word)
 
     containing = partial(contained, cursor)
     asked = ResolvedQuery(
         postings,
         query,
         total=total,
-        respell=respell,
+        respell=None if query.exact else respell,
         containing=containing,
         languages=languages(cursor),
     )

@@ -46,6 +46,33 @@ def depth(limit: int, rearranged: Collection[object]) -> int:
     return 2 * limit + MORE if rearranged else limit
 
 
+def folded(
+    rank: Callable[[int], Sequence[Item]],
+    document_id: Callable[[Item], int],
+    copies: Copies,
+    *,
+    question: str,
+    limit: int,
+    rearranged: Collection[object],
+) -> list[tuple[Item, tuple[str, ...]]]:
+    """Rank until `limit` items are left without near-duplicates, or all items are ranked.
+
+    Args:
+        rank: returns the best items, as many as it is given, best first.
+        rearranged: see `depth`.
+
+    Returns:
+        Items, best first, each with the files that it stands for; see `without_copies`.
+    """
+    most = depth(limit, rearranged)
+    while True:
+        found = rank(most)
+        kept = without_copies(found, document_id, copies, question=question, limit=limit)
+        if len(kept) == limit or len(found) < most:
+            return kept
+        most *= 4  # a group of near-duplicates is larger than that
+
+
 def without_copies(
     found: Sequence[Item],
     document_id: Callable[[Item], int],

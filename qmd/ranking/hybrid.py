@@ -55,94 +55,86 @@ Show = Callable[[Ranking, "Cursor"], Shown]
 """Callback that builds results of documents, in the read that ranked them or another one."""
 
 
-class _Run:
+class _Run(NamedTuple):
     """One hybrid search in progress."""
 
-    def __init__(
-        self,
-        database: Database,
-        helpers: Helpers,
-        recipe: Recipe,
-        question: Question,
-        among: Filter,
-    ) -> None:
-        self._database = database
-        self._helpers = helpers
-        self._recipe = recipe
-        self._question = question
-        self._among = among
-        self._aid = Aid(database, recipe.timeout)
-        self._expansion = Expansion(
-            database,
-            question,
-            generator=helpers.generator,
-            among=among,
-            aid=self._aid,
-        )
-        self._lists = SearchLists(
-            database, question, helpers=helpers, recipe=recipe, among=among, aid=self._aid
-        )
+    database: Database
+    question: Question
+    helpers: Helpers
+    recipe: Recipe
+    aid: Aid
+    expansion: Expansion
+    lists: SearchLists
 
     async def answer(self, limit: int, show: Show[Shown]) -> tuple[Ranking, Shown]:
         """Rank the documents and build the results."""
-        reranks = self._helpers.reranker is not None
-        wanted = max(limit, self._recipe.candidates) if reranks else limit
-        searches = await self._expansion.searches()
-        known, pages = await to_thread.run_sync(self._database.read, self._rearranged)
+        reranks = self.helpers.reranker is not None
+        wanted = max(limit, self.recipe.candidates) if reranks else limit
+        searches = await self.expansion.searches()
+        known, pages = await to_thread.run_sync(self.database.read, self._rearranged)
         deep = copies.depth(wanted, known or pages)
         alone = [asked.kind for asked, _ in searches] == ["lex"]
-        if alone and self._recipe.half_life is None:
-            self._lists.depth = deep  # nothing can change its order
+        if alone and self.recipe.half_life is None:
+            self.lists.depth = deep  # nothing can change its order
         else:
-            self._lists.depth = max(self._lists.depth, limit if not (known or pages) else deep)
+            self.lists.depth = max(self.lists.depth, limit if not (known or pages) else deep)
         at_once = alone and not reranks
-        lists = [] if at_once else await self._lists.all(searches)
+        lists = [] if at_once else await self.lists.all(searches)
 
         def fuse(cursor: Cursor) -> list[Ranked]:
-            found = self._lists.words_alone(searches, cursor) if at_once else lists
-            asked = " ".join(self._question.texts)
-            ranked: Sequence[Ranked] = self._fused(cursor, lists=found, limit=deep)
-            ranked = link_pages.ranked_behind(cursor, ranked, pages, question=asked)
-            kept = copies.without_copies(
-                ranked, lambda each: each.document_id, known, question=asked, limit=wanted
+            asked = " ".join(self.question.texts)
+
+            def rank(count: int) -> Sequence[Ranked]:
+                self.lists.depth = max(self.lists.depth, count)
+                found = self.lists.words_alone(searches, cursor) if at_once else lists
+                ranked = self._fused(cursor, lists=found, limit=count)
+                return link_pages.ranked_behind(cursor, ranked, pages, question=asked)
+
+            kept = copies.folded(
+                rank,
+                lambda each: each.document_id,
+                known,
+                question=asked,
+                limit=wanted,
+                rearranged=known or pages,
             )
             return [each._replace(similar=similar) for each, similar in kept]
 
         def finished(cursor: Cursor, documents: list[Ranked] | None) -> tuple[Ranking, Shown]:
             best = fuse(cursor) if documents is None else documents
             best = self._with_passages(cursor, best[:limit])
-            ranking = Ranking(best, self._aid.notices, self._lists.words, self._lists.respelled)
+            ranking = Ranking(best, self.aid.notices, self.lists.words, self.lists.respelled)
             return ranking, show(ranking, cursor)
 
-        read = self._database.read
-        if self._helpers.reranker is None:
+        read = self.database.read
+        if self.helpers.reranker is None:
             return await to_thread.run_sync(read, partial(finished, documents=None))
         documents = await to_thread.run_sync(read, fuse)
         if documents:
-            asked = " ".join(dict.fromkeys(self._question.texts))
-            if self._question.intent:
-                asked = f"{asked}\n{self._question.intent}"
+            asked = " ".join(dict.fromkeys(self.question.texts))
+            if self.question.intent:
+                asked = f"{asked}\n{self.question.intent}"
             documents = await reranked(
-                self._database,
-                self._helpers.reranker,
+                self.database,
+                self.helpers.reranker,
                 asked,
                 documents,
-                candidates=self._recipe.candidates,
-                words={**self._lists.words, **query.content_words(self._question.intent or "")},
-                aid=self._aid,
+                candidates=self.recipe.candidates,
+                words={**self.lists.words, **query.content_words(self.question.intent or "")},
+                aid=self.aid,
             )
         return await to_thread.run_sync(read, partial(finished, documents=documents))
 
     def _rearranged(self, cursor: Cursor) -> tuple[Copies, Collection[int]]:
         """Load the documents that have near-duplicates, and those that are lists of links."""
-        known: Copies = {} if self._recipe.copies is None else self._recipe.copies(cursor)
+        known: Copies = {} if self.recipe.copies is None else self.recipe.copies(cursor)
         return known, bm25.link_pages(cursor)
 
     def _fused(self, cursor: Cursor, *, lists: Sequence[Listed], limit: int) -> list[Ranked]:
         """Fuse the lists; the keywords of documents without a vector decide their ranks."""
         unknown: set[int] = set()
-        if self._lists.is_partial and self._lists.space is not None:
-            number = embeddings.model_id(cursor, self._lists.space.fingerprint)
+        if self.lists.is_partial and self.lists.space is not None:
+            number = embeddings.model_id(cursor, self.lists.space.fingerprint)
             near = {n for each in lists if each.kind != "lex" for n in each.scores}
             found = {n for each in lists if each.kind == "lex" for n in each.scores}
             if number is not None and found - near:
@@ -152,25 +144,25 @@ class _Run:
         return fused(
             cursor,
             lists,
-            self._recipe.fusion,
-            banned=self._lists.banned,
+            self.recipe.fusion,
+            banned=self.lists.banned,
             unknown=unknown,
-            half_life=self._recipe.half_life,
+            half_life=self.recipe.half_life,
             limit=limit,
-            rrf_k=self._recipe.rrf_k,
-            share=self._recipe.words,
+            rrf_k=self.recipe.rrf_k,
+            share=self.recipe.words,
         )
 
     def _with_passages(self, cursor: Cursor, documents: list[Ranked]) -> list[Ranked]:
         """Add further passages to each document, as many as are wanted."""
-        if not documents or self._recipe.per_file == 1 or self._lists.near_to is None:
+        if not documents or self.recipe.per_file == 1 or self.lists.near_to is None:
             return documents
         return with_passages(
             cursor,
             documents,
-            self._lists.near_to,
-            similarity=self._lists.cosines.similarity,
-            per_file=self._recipe.per_file,
+            self.lists.near_to,
+            similarity=self.lists.cosines.similarity,
+            per_file=self.recipe.per_file,
         )
 
 
@@ -190,4 +182,8 @@ async def ranking(
         QueryError: a search cannot be read.
         NotEmbedded, ModelError: nothing but meaning is searched, and cannot be.
     """
-    return await _Run(database, helpers, recipe, question, among).answer(limit, show)
+    aid = Aid(database, recipe.timeout)
+    expansion = Expansion(database, question, generator=helpers.generator, among=among, aid=aid)
+    lists = SearchLists(database, question, helpers=helpers, recipe=recipe, among=among, aid=aid)
+    run = _Run(database, question, helpers, recipe, aid, expansion, lists)
+    return await run.answer(limit, show)

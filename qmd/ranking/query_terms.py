@@ -12,9 +12,10 @@ from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.ranking.runs_of_pairs import share_of_pairs
 from qmd.ranking.word_terms import WordForm, WordTerms
 from qmd.text.hashes import accented_id
+from qmd.text.stems import terms
 
 if TYPE_CHECKING:
-    from qmd.ranking.spelling import Respell
+    from qmd.ranking.spelling import Alike, Respell
 
 PREFIX_WEIGHT = 0.3
 """Weight of all longer words with the same beginning together, relative to the word.
@@ -106,6 +107,7 @@ class ResolvedQuery:
         self.words: dict[str, str] = {}
         self.respelled: dict[str, tuple[str, ...]] = {}
         self._standing_for: dict[str, list[int]] = {}
+        self._divided: dict[str, Tally] = {}
         self._words = WordTerms(postings, query, languages)
         self._term = self._words.ids
         self.terms: list[Term] = []
@@ -221,6 +223,8 @@ class ResolvedQuery:
             return found.documents if found else ()
         else:
             [(word, _)] = leaf.elements
+            if word in self._divided:
+                return self._divided[word].documents
             terms = [self._term[word]]
             if leaf.spare is not None and self._postings.documents(terms)[terms[0]] < COMMON:
                 terms += self._words.beginning(word)
@@ -231,17 +235,26 @@ class ResolvedQuery:
     def _replace(self, missing: Sequence[str], weights: dict[int, float]) -> dict[int, int]:
         """Weigh, in place of words that no document has, the words that are written like them.
 
-        Several that are about as near are counted like longer words: one has the full weight.
+        Several that are about as near are counted like longer words: one has the full weight. Two
+        words without the blank or the apostrophe between them are counted as a phrase.
 
         Returns:
             The documents of each term that is new.
         """
+        if self._respell is None:
+            return {}
         clauses = []
-        for word in missing if self._respell else ():
-            near = self._respell(word) if self._respell else ()
+        for word in missing:
+            term = self._term[word]
+            if term not in weights:  # another word with its stem has been replaced
+                continue
+            near = self._respell(word)
+            if self._divide(word, near):
+                del weights[term]
+                continue
             if not near or near[0].term_id in weights:
                 continue
-            weights[near[0].term_id] = weights.pop(self._term[word])
+            weights[near[0].term_id] = weights.pop(term)
             clauses.append([each.term_id for each in near[1:] if each.term_id not in weights])
             self._standing_for[word] += [each.term_id for each in near]
             self.respelled[word] = tuple(each.word for each in near)
@@ -249,6 +262,35 @@ class ResolvedQuery:
         for tally in self._postings.any_of(clauses).values():
             self._add_counted(tally, PREFIX_WEIGHT)
         return dict(self._postings.documents(list(weights))) if clauses else {}
+
+    def _divide(self, word: str, near: Sequence[Alike]) -> bool:
+        """Count two words in place of one that no document has, if that is the likelier error.
+
+        Args:
+            near: words that are written like it, the nearest first.
+        """
+        from qmd.ranking.spelling import CONTRACTED, divisions
+
+        pairs = list(divisions(word))
+        parts = list(dict.fromkeys(part for pair in pairs for part in pair))
+        ids = {part: term_id for part, (term_id, _) in zip(parts, terms(parts), strict=True)}
+        documents = self._postings.documents([*ids.values(), *(each.term_id for each in near[:1])])
+        met = [pair for pair in pairs if all(documents[ids[part]] for part in pair)]
+        found = self._postings.phrases([[(ids[one], 0), (ids[two], 1)] for one, two in met])
+        of_nearest = documents[near[0].term_id] if near else 0
+        counts = [
+            (met[number][1] in CONTRACTED, len(tally.documents), number)
+            for number, tally in found.items()
+            if met[number][1] in CONTRACTED or len(tally.documents) >= of_nearest
+        ]
+        if not counts:
+            return False
+        is_contracted, _, number = max(counts)
+        self._divided[word] = found[number]
+        self.most += self._add_counted(found[number], 1.0)
+        self.respelled[word] = (("'" if is_contracted else " ").join(met[number]),)
+        self._note(word, met[number])
+        return True
 
     def _count_longer(self, rare: Sequence[str], asked: Container[int]) -> set[str]:
         """Count the longer words that start with a rare one, together as one more word.

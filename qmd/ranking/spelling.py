@@ -14,11 +14,13 @@ A word is replaced only where that is plausible:
 - The rest of the choice is a noisy channel: an error costs as much as `ERROR` powers of ten of
   documents, so that a misspelling in one text does not win over the word itself in a thousand.
 - Where the nearest is a stop word, such as `which` for `wich`, there is nothing to look for.
+- A blank that was left out is an error, too: `greentea` stands for `green tea` if more documents
+  have these two side by side than have the nearest word. An apostrophe is left out without one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from math import log10
 from pathlib import Path
@@ -53,6 +55,12 @@ MOST = 3
 LOOKED_AT = 40
 """Words with the fewest errors, of which the documents are counted."""
 
+SHORTEST_PART = 2
+"""Letters of each of two words between which a blank was left out."""
+
+CONTRACTED = ("t", "s", "d", "m", "re", "ve", "ll")
+"""Ends of English words after an apostrophe."""
+
 _MARGIN = 0.05
 """By so much repeated letters may lower the similarity of Jaro. With it, one in forty of words
 with two random errors is missed."""
@@ -83,6 +91,17 @@ def plausible_words(cursor: Cursor, postings: Postings, asked: str) -> tuple[Ali
         return {word: _nearest(cursor, postings, word) for word in words}
 
     return cursor.each("respelled", [asked], read, size=lambda found: 1 + len(found))[asked]
+
+
+def divisions(word: str) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of words from which a blank or an apostrophe may have been left out."""
+    if len(word) < SHORTEST or not word.isalpha():
+        return
+    is_known = _is_known(word)
+    for at in range(1, len(word)):
+        parts = word[:at], word[at:]
+        if parts[1] in CONTRACTED or (not is_known and len(min(parts, key=len)) >= SHORTEST_PART):
+            yield parts
 
 
 @cache

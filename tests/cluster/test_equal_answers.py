@@ -61,6 +61,8 @@ KEYWORDS = [
     "configuratoin",
     "kettel leaf",
     "quarz",
+    "teawater",
+    "quarzs quarz",
     "tea OR quartz",
     "(green OR black) kettle",
     "tag:water",

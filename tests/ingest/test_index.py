@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from qmd.ingest import batch_tables
 from qmd.ingest.reader import EPOCH
 from qmd.operations.documents import below
+from qmd.operations.search import search
 from qmd.operations.sql import sql
 
 
@@ -71,3 +73,44 @@ def test_a_file_that_is_touched_has_its_new_date_unless_it_says_one(library):
         }
     assert library.found("tea", since="2021") == ["tea.md"]
     assert sorted(library.found("tea", before="2021")) == ["2020-05-04.md", "said.md"]
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_file_on_which_qmd_fails_keeps_no_other_file_out(library, monkeypatch, count):
+    made = batch_tables.document_outline
+
+    def fails(data, start):
+        if b"fault" in data:
+            raise ValueError("no such thing")
+        return made(data, start)
+
+    monkeypatch.setattr(batch_tables, "document_outline", fails)
+    library.write("old.md", "# Old\n\nWhat it was.\n")
+    library.update()
+    library.write("old.md", "# Old\n\nWith a fault.\n")
+    library.write("new.md", "# New\n\nWith a fault.\n")
+    for number in range(count):
+        library.write(f"good-{number}.md", f"# Good\n\nword{number}x is here.\n")
+    report = library.update()
+    reason = "a mistake in qmd keeps it out (ValueError: no such thing)"
+    assert sorted(report.skipped) == [("new.md", reason), ("old.md", reason)]
+    assert report.new == count
+    for number in range(count):
+        [found] = search(library.engine, f"word{number}x")
+        assert found.file == f"notes/good-{number}.md"
+    [found] = search(library.engine, "was")
+    assert found.file == "notes/old.md"
+    monkeypatch.setattr(batch_tables, "document_outline", made)
+    report = library.update()
+    assert (report.new, report.updated, report.skipped) == (1, 1, [])
+    assert len(search(library.engine, "fault")) == 2
+
+
+def test_a_failure_of_no_single_file_is_raised(library, monkeypatch):
+    def fails(*given, **named):
+        raise ValueError("of all of them")
+
+    monkeypatch.setattr("qmd.ingest.batches.Batches._tables", fails)
+    library.write("a.md", "# A\n\nText.\n")
+    with pytest.raises(ValueError, match="of all of them"):
+        library.update()

@@ -13,6 +13,7 @@ from qmd.ingest.commit import Change
 from qmd.ingest.lost import MANY, lost
 from qmd.ingest.walk import walk
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.server_tools import ServerTools
 from qmd.types import Kept
 from tests.surfaces.tools.calling import call, text
 
@@ -216,7 +217,7 @@ def test_watching_says_it_and_removes_nothing(qmd, folder):
 
 def test_agents_are_told_and_cannot_confirm_it(shelf):
     emptied(shelf.root)
-    toolbox = Toolbox(shelf.engine, allow_write=True)
+    toolbox = Toolbox(shelf.engine, ServerTools(allow_write=True))
     reply = call(toolbox, "update")
     kept = [{"folder": str(shelf.root), "documents": 3, "files": 0}]
     assert reply.structured["collections"][0]["kept"] == kept

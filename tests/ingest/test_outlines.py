@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmd.ingest.outlines import hints, outlined, plainly_outlined
+from qmd.ingest.outlines import document_outline, hints, outlined, plainly_outlined
 from qmd.text import further_links, hidden, markdown
 from qmd.text.outline import BETWEEN, outline
 
@@ -184,3 +184,13 @@ def test_no_text_has_an_outline_that_fills_the_memory(text):
 def test_references_are_counted_for_each_text_alone():
     text = f"[a]: {'x' * 50_000}\n\n" + "[a]\n\n" * 20
     assert [len(kept(text)) for _ in range(2)] == [20, 20]
+
+
+@pytest.mark.parametrize("mark", ["a", "é", "茶", "🍵"])
+@pytest.mark.parametrize("form", ['<a href="b.md">{}</a>', '<img src="b.png" alt="{}">'])
+def test_a_long_text_of_a_link_is_cut_between_two_characters(form, mark):
+    for before in ("", "-", "--", "---"):
+        text = before + mark * 300
+        [shown] = document_outline(form.format(text).encode(), 0).texts.split(BETWEEN.decode())
+        assert text.startswith(shown)
+        assert 190 < len(shown.encode()) <= 200

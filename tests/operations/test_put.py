@@ -19,6 +19,7 @@ from qmd.operations.doctor import doctor
 from qmd.operations.documents import get
 from qmd.operations.put import put, remove
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.server_tools import ServerTools
 from qmd.text.composing import LARGEST, document_path, with_metadata
 from qmd.text.front_matter import Frontmatter, frontmatter
 from tests.library import Library
@@ -357,7 +358,7 @@ def test_python_puts_and_removes(tmp_path):
 
 def test_agents_put_and_remove_where_the_user_allows_it(library):
     assert not {"put", "remove"} & {each.name for each in Toolbox(library.engine).tools}
-    toolbox = Toolbox(library.engine, allow_write=True)
+    toolbox = Toolbox(library.engine, ServerTools(allow_write=True))
 
     def call(tool, **arguments):
         return anyio.run(toolbox.call, tool, arguments)
@@ -377,7 +378,7 @@ def test_agents_put_and_remove_where_the_user_allows_it(library):
 def test_rest_puts_and_removes_where_the_user_allows_it(library):
     with service(Toolbox(library.engine)) as served:
         assert served.post("/put", {"name": "tea", "text": "Green"}).status_code == 404
-    with service(Toolbox(library.engine, allow_write=True)) as served:
+    with service(Toolbox(library.engine, ServerTools(allow_write=True))) as served:
         answer = served.post("/put", {"name": "tea", "text": "Green"})
         assert (answer.status_code, answer.json()["file"]) == (200, "inbox/tea.md")
         assert served.post("/put", {"name": "../tea", "text": "x"}).status_code == 400

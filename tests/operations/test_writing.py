@@ -20,6 +20,7 @@ from qmd.operations.put import put, remove
 from qmd.operations.undoing import journal, undo
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.tools.calling import call, text
 
 TEA = (
@@ -370,7 +371,7 @@ def test_the_journal_has_bounds_and_trusts_no_file(tmp_path):
 
 def test_agents_write_only_where_it_is_allowed(notes):
     assert not any(each.name == "append" for each in Toolbox(notes.engine).tools)
-    toolbox = Toolbox(notes.engine, allow_write=True)
+    toolbox = Toolbox(notes.engine, ServerTools(allow_write=True))
     reply = call(toolbox, "append", path="notes/tea.md", section="Pots", text="Clay.")
     assert text(reply) == f"Appended to notes/tea.md ({docid(notes)}). Undo: 1."
     reply = call(toolbox, "edit", file="#" + docid(notes)[1:], old="Clay.", text="Iron.")
@@ -382,7 +383,7 @@ def test_agents_write_only_where_it_is_allowed(notes):
 
 
 def test_a_note_with_the_title_of_another_is_named_before_it_is_made(notes):
-    toolbox = Toolbox(notes.engine, allow_write=True)
+    toolbox = Toolbox(notes.engine, ServerTools(allow_write=True))
     reply = call(toolbox, "put", document="notes/second", text="# tea\n\nAgain.")
     assert reply.error is Code.CONFLICT
     assert "  - notes/tea.md" in text(reply)

@@ -161,7 +161,7 @@ def test_postings_in_memory_give_the_same_words(shelf):
         warm.holder.prepare()
         warm.holder.settle()
         assert warm.read(bm25.held) is not None
-        for asked in ("insulaton strage", "gren", "conversatoin"):
+        for asked in ("insulaton strage", "gren", "conversatoin", "greenthreat"):
             inside, outside = search(warm, asked), search(shelf.engine, asked)
             assert inside.respelled == outside.respelled != {}
             assert list(inside) == list(outside)
@@ -215,3 +215,52 @@ def test_a_tool_says_it_in_text_and_in_structured_content(shelf, tool):
     assert said in "\n".join(part for part in reply.content if isinstance(part, str))
     refused = anyio.run(lambda: call(query="insulaton", exact=True))
     assert "respelled" not in refused.structured
+
+
+@pytest.fixture
+def kitchen(library):
+    library.write("kettle.md", "Don't fill it. The green tea shouldn't boil, as well you know.\n")
+    library.write("swell.md", "A swell of the sea.\n")
+    library.write("apart.md", "Green leaves for tea.\n")
+    library.update()
+    return library
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("dont", "don't"),
+        ("Shouldnt", "shouldn't"),
+        ("greentea", "green tea"),
+        ("aswell", "as well"),
+    ],
+)
+def test_a_blank_or_an_apostrophe_may_be_left_out(kitchen, asked, meant):
+    found = search(kitchen.engine, asked)
+    assert found.respelled == {asked.lower(): (meant,)}
+    assert [each.file for each in found] == ["notes/kettle.md"]
+    for other in ("zebra", "zebr*", '"green zebra"'):
+        structured = search(kitchen.engine, f"({asked} OR {other}) boil")
+        assert [each.file for each in structured] == ["notes/kettle.md"]
+
+
+@pytest.mark.parametrize("asked", ["seasea", "leavestea", "greentea2", "teagreen"])
+def test_words_that_no_document_has_side_by_side_stand_for_nothing(kitchen, asked):
+    assert search(kitchen.engine, asked).respelled == {}
+
+
+def test_exact_search_divides_no_word(kitchen):
+    assert search(kitchen.engine, "greentea", exact=True).respelled == {}
+
+
+def test_the_nearest_word_is_meant_where_more_documents_have_it(kitchen):
+    kitchen.write("waves.md", "The swell grows.\n")
+    kitchen.update()
+    assert search(kitchen.engine, "aswell").respelled == {"aswell": ("swell",)}
+
+
+def test_two_words_of_one_stem_that_no_document_has_are_replaced_once(kitchen):
+    for asked, meant in (("greentea greenteas", "green tea"), ("swelll swellls", "swell")):
+        found = search(kitchen.engine, asked)
+        assert list(found.respelled.values()) == [(meant,)]
+        assert found

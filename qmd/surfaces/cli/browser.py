@@ -8,9 +8,6 @@ import typer
 
 from qmd.surfaces.cli.common import examples, notice, say, state
 
-PORT = 8181
-"""The port of `qmd mcp --http`; another one if it is taken."""
-
 
 @examples(
     ("Search and read in the browser", "qmd open"),
@@ -30,22 +27,15 @@ def open(
     from urllib.parse import urlencode
 
     from qmd.surfaces.cli import server_process
-    from qmd.surfaces.cli.server_options import Access, settings_of, token_of, tools_of
+    from qmd.surfaces.cli.server_options import PORT, HttpOptions
     from qmd.surfaces.http import daemon
+    from qmd.surfaces.tools.server_tools import PLAIN
 
     here = state(context)
     found = daemon.running(server_process.files_of(here))
     if found is None:
-        settings = settings_of(here)
-        access = Access(
-            "127.0.0.1",
-            PORT if _is_free(PORT) else 0,
-            settings.hosts,
-            settings.origins,
-            token_of(None, None, settings),
-        )
-        tools = tools_of()
-        found = server_process.started(here, tools, access)
+        access = HttpOptions().access(here, PORT if _is_free(PORT) else 0)
+        found = server_process.started(here, PLAIN, access)
         notice("A server runs in the background now. 'qmd mcp stop' ends it.")
     words = " ".join(query or ())
     url = f"{found.url}/" + (f"?{urlencode({'q': words})}" if words else "")

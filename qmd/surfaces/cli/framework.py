@@ -164,6 +164,31 @@ CollectionNames = Annotated[
 """Collections that a command is for, named without an option."""
 
 
+def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the fields of its parameters that are named tuples, as options of its own."""
+    own = {each.name: each for each in _by_hand(function)}
+    tuples = {
+        name: each.annotation
+        for name, each in own.items()
+        if hasattr(each.annotation, "_field_defaults")
+    }
+
+    def run(**values: Any) -> Any:
+        for name, kind in tuples.items():
+            values[name] = kind(**{field: values.pop(field) for field in kind._fields})
+        return function(**values)
+
+    parameters = [
+        each.replace(kind=Parameter.KEYWORD_ONLY)
+        for name, one in own.items()
+        for each in (_fields(tuples[name]) if name in tuples else [one])
+    ]
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    vars(run).update(vars(function), __signature__=inspect.Signature(parameters))
+    return run
+
+
 def declared(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the signature that typer reads, and return it.
 

@@ -11,26 +11,17 @@ import typer
 from qmd.errors import UsageError
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import Json, State, agreed, examples, notice, say, state
-from qmd.surfaces.cli.framework import READ, WRITTEN, Whole
-from qmd.surfaces.cli.server_options import (
-    Access,
-    ToolNames,
-    Tools,
-    refuse,
-    settings_of,
-    token_of,
-    tools_of,
-)
+from qmd.surfaces.cli.framework import WRITTEN, with_options
+from qmd.surfaces.cli.server_options import LONG_PORT, PORT, Access, HttpOptions, refuse_option
 from qmd.surfaces.cli.server_process import files_of, serve, start
 from qmd.surfaces.mcp.client_config import Client
+from qmd.surfaces.tools.server_tools import PLAIN, ServerTools
 from qmd.visible import shown
 
 if TYPE_CHECKING:
     from qmd.surfaces.mcp.client_config import Entry
 
-HOST = "127.0.0.1"
-PORT, LONG_PORT = 8181, 18765
-"""Of `qmd mcp --http`, and of `qmd server`."""
+NO_HTTP_OPTIONS = HttpOptions()
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -46,43 +37,8 @@ class Transport(StrEnum):
     BOTH = "both"
 
 
-Host = Annotated[str | None, typer.Option("--host", help=f"Address of the HTTP server ({HOST}).")]
-AllowHost = Annotated[
-    list[str] | None,
-    typer.Option("--allow-host", metavar="NAME", help="Be reached under this name; repeatable."),
-]
-AllowOrigin = Annotated[
-    list[str] | None,
-    typer.Option("--allow-origin", metavar="URL", help="Let this web page ask; repeatable."),
-]
-Token = Annotated[
-    str | None,
-    typer.Option(
-        "--token", help="Every request has to bring it. Others can see it here: prefer QMD_TOKEN."
-    ),
-]
-TokenFile = Annotated[
-    Path | None,
-    typer.Option("--token-file", metavar="FILE", click_type=READ, help="File with the token."),
-]
-Listed = Annotated[
-    ToolNames, typer.Option("--tool-names", help="List tools as search, qmd_search, or both.")
-]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer no tool that writes.")]
-AllowWrite = Annotated[
-    bool, typer.Option("--allow-write", help="Also offer tools that update, embed and write.")
-]
-Confirm = Annotated[
-    bool,
-    typer.Option("--confirm", help="Have the client ask before documents are written."),
-]
-Compact = Annotated[
-    bool,
-    typer.Option("--compact", help="Answer in text alone, for models that are shown data as well."),
-]
-
-
 @app.callback()
+@with_options
 @examples(
     ("Serve a client that starts it", "qmd mcp"),
     ("Add it to the settings of a client", "qmd mcp --install cursor --yes"),
@@ -94,25 +50,11 @@ def mcp(
     http: Annotated[
         bool, typer.Option("--http", help="Serve HTTP: MCP at /mcp, and JSON.")
     ] = False,
-    host: Host = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", click_type=Whole(0, 65535), help=f"Port of the HTTP server ({PORT})."
-        ),
-    ] = None,
+    options: HttpOptions = NO_HTTP_OPTIONS,
     daemon: Annotated[
         bool, typer.Option("--daemon", help="Serve in the background. Ends with 'qmd mcp stop'.")
     ] = False,
-    allow_host: AllowHost = None,
-    allow_origin: AllowOrigin = None,
-    token: Token = None,
-    token_file: TokenFile = None,
-    tool_names: Listed = ToolNames.PLAIN,
-    read_only: ReadOnly = False,
-    allow_write: AllowWrite = False,
-    compact: Compact = False,
-    confirm: Confirm = False,
+    tools: ServerTools = PLAIN,
     print_config: Annotated[
         Client | None,
         typer.Option("--print-config", help="Print the settings for a client, and serve nothing."),
@@ -139,50 +81,29 @@ def mcp(
     if context.invoked_subcommand is not None:
         return
     here = state(context)
-    tools = tools_of(
-        tool_names,
-        read_only=read_only,
-        allow_write=allow_write,
-        compact=compact,
-        confirm=confirm,
-    )
+    tools.check()
     if not http:
-        refuse(
-            {
-                "--host": host,
-                "--port": port,
-                "--daemon": daemon or None,
-                "--allow-host": allow_host,
-                "--allow-origin": allow_origin,
-                "--token": token,
-                "--token-file": token_file,
-            },
-            "Add --http.",
-        )
-    settings = settings_of(here)
-    access = Access(
-        HOST if host is None else host,
-        PORT if port is None else port,
-        allow_host or settings.hosts,
-        allow_origin or settings.origins,
-        token_of(token, token_file, settings) if http else None,
-    )
+        options.refuse("Add --http.")
+        if daemon:
+            refuse_option("--daemon", "Add --http.")
+    access = options.access(here, PORT) if http else None
     if bundle is not None:
         if http:
             raise UsageError("Claude Desktop starts the server itself: leave out --http.")
         _write_bundle(here, bundle, tools)
     elif install is not None:
-        _install(here, install, tools, access if http else None, yes=yes)
+        _install(here, install, tools, access, yes=yes)
     elif print_config is not None:
-        _print_config(here, print_config, tools, access if http else None)
+        _print_config(here, print_config, tools, access)
+    elif access is None:
+        serve(here, tools, None, stdio=True)
     elif daemon:
         start(here, tools, access)
-    elif http:
-        serve(here, tools, access, stdio=False, pid_file=pid_file)
     else:
-        serve(here, tools, None, stdio=True)
+        serve(here, tools, access, stdio=False, pid_file=pid_file)
 
 
+@with_options
 @examples(
     ("Serve a client that starts it", "qmd server"),
     ("Serve over HTTP", "qmd server --transport http --port 8383"),
@@ -193,54 +114,17 @@ def server(
         Transport,
         typer.Option("--transport", help="mcp: stdin and stdout; http; both, ending with stdin."),
     ] = Transport.MCP,
-    host: Host = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", click_type=Whole(0, 65535), help=f"Port of the HTTP server ({LONG_PORT})."
-        ),
-    ] = None,
-    allow_host: AllowHost = None,
-    allow_origin: AllowOrigin = None,
-    token: Token = None,
-    token_file: TokenFile = None,
-    tool_names: Listed = ToolNames.PLAIN,
-    read_only: ReadOnly = False,
-    allow_write: AllowWrite = False,
-    compact: Compact = False,
-    confirm: Confirm = False,
+    options: HttpOptions = NO_HTTP_OPTIONS,
+    tools: ServerTools = PLAIN,
 ) -> None:
     """Serve the index to agents, like 'qmd mcp'."""
     here = state(context)
-    tools = tools_of(
-        tool_names,
-        read_only=read_only,
-        allow_write=allow_write,
-        compact=compact,
-        confirm=confirm,
-    )
-    settings = settings_of(here)
+    tools.check()
     access = None
     if transport is Transport.MCP:
-        refuse(
-            {
-                "--host": host,
-                "--port": port,
-                "--allow-host": allow_host,
-                "--allow-origin": allow_origin,
-                "--token": token,
-                "--token-file": token_file,
-            },
-            "Add --transport http, or --transport both.",
-        )
+        options.refuse("Add --transport http, or --transport both.")
     else:
-        access = Access(
-            HOST if host is None else host,
-            LONG_PORT if port is None else port,
-            allow_host or settings.hosts,
-            allow_origin or settings.origins,
-            token_of(token, token_file, settings),
-        )
+        access = options.access(here, LONG_PORT)
     serve(here, tools, access, stdio=transport is not Transport.HTTP)
 
 
@@ -294,7 +178,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             notice(f"It does not answer. Its log is {files.log}.")
 
 
-def _entry(here: State, client: Client, tools: Tools, access: Access | None) -> Entry:
+def _entry(here: State, client: Client, tools: ServerTools, access: Access | None) -> Entry:
     """Build what the settings of a client have to say."""
     from qmd.settings import environment
     from qmd.surfaces.http.listener import url_of
@@ -308,7 +192,7 @@ def _entry(here: State, client: Client, tools: Tools, access: Access | None) -> 
     return client_config.stdio_config(client, words, environ=environ, folder=here.place.project)
 
 
-def _server_words(here: State, tools: Tools) -> list[str]:
+def _server_words(here: State, tools: ServerTools) -> list[str]:
     """Return the command that serves this index over stdin and stdout."""
     from qmd.surfaces.mcp import client_config
 
@@ -316,13 +200,12 @@ def _server_words(here: State, tools: Tools) -> list[str]:
     return [*client_config.server_command(), *named, "mcp", *tools.arguments]
 
 
-def _write_bundle(here: State, path: Path, tools: Tools) -> None:
+def _write_bundle(here: State, path: Path, tools: ServerTools) -> None:
     """Write a bundle, into a folder under the name of the index."""
     import re
 
     from qmd.settings import environment
     from qmd.surfaces.mcp import bundle
-    from qmd.surfaces.tools.dispatch import offered_tools
 
     index = re.sub(r"[^a-z0-9]+", "-", (here.index_name or "").lower()).strip("-")
     name = f"qmd-{index}" if index else "qmd"
@@ -333,9 +216,7 @@ def _write_bundle(here: State, path: Path, tools: Tools) -> None:
         _server_words(here, tools),
         environ=environment.carried(here.environ),
         folder=here.place.project,
-        tools=offered_tools(
-            read_only=tools.read_only, allow_write=tools.allow_write, compact=tools.compact
-        ),
+        tools=tools.offered(),
         name=name,
     )
     bundle.write_bundle(file, described)
@@ -343,7 +224,7 @@ def _write_bundle(here: State, path: Path, tools: Tools) -> None:
 
 
 def _install(
-    here: State, client: Client, tools: Tools, access: Access | None, *, yes: bool
+    here: State, client: Client, tools: ServerTools, access: Access | None, *, yes: bool
 ) -> None:
     """Show the change of a client's settings, ask, and write it.
 
@@ -376,7 +257,7 @@ def _install(
     say(f"Wrote {shown(path)}. Start {client.value} again to use it.")
 
 
-def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
+def _print_config(here: State, client: Client, tools: ServerTools, access: Access | None) -> None:
     from qmd.surfaces.mcp import client_config
 
     say(client_config.settings_file(client, _entry(here, client, tools, access)))

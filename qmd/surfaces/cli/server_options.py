@@ -1,44 +1,84 @@
-"""Options of servers: tools, address and access, from the command line and settings."""
+"""Options of HTTP servers: address and access, from the command line and settings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+import typer
+
+from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
 from qmd.surfaces.cli.common import State
+from qmd.surfaces.cli.framework import Whole
 
 if TYPE_CHECKING:
     from qmd.settings.environment import Serving
 
 
-class ToolNames(StrEnum):
-    """Names under which the tools are listed."""
+HOST = "127.0.0.1"
+"""Address of HTTP servers, where none is given."""
 
-    PLAIN = "plain"
-    PREFIXED = "prefixed"
-    BOTH = "both"
+PORT, LONG_PORT = 8181, 18765
+"""Port of `qmd mcp --http`, and of `qmd server`, where none is given."""
 
 
-class Tools(NamedTuple):
-    """The tools that are offered, and their names."""
+class HttpOptions(NamedTuple):
+    """Options that only the HTTP server has."""
 
-    names: ToolNames
-    read_only: bool
-    allow_write: bool
-    compact: bool
-    confirm: bool
+    host: Annotated[str | None, Parameter(help=f"Address of the HTTP server ({HOST}).")] = None
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            click_type=Whole(0, 65535),
+            help=f"Port of the HTTP server ({PORT}; of 'qmd server': {LONG_PORT}).",
+        ),
+    ] = None
+    allow_host: Annotated[
+        list[str] | None,
+        Parameter(help="Be reached under this name; repeatable.", metavar="NAME", kind="names"),
+    ] = None
+    allow_origin: Annotated[
+        list[str] | None,
+        Parameter(help="Let this web page ask; repeatable.", metavar="URL", kind="names"),
+    ] = None
+    token: Annotated[
+        str | None,
+        Parameter(help="Every request has to bring it. Others can see it here: prefer QMD_TOKEN."),
+    ] = None
+    token_file: Annotated[
+        Path | None, Parameter(help="File with the token.", metavar="FILE", kind="path")
+    ] = None
 
-    @property
-    def arguments(self) -> list[str]:
-        """Options of a command line that offers the same tools."""
-        words = ["--tool-names", self.names.value] if self.names is not ToolNames.PLAIN else []
-        words += ["--read-only"] if self.read_only else []
-        words += ["--allow-write"] if self.allow_write else []
-        words += ["--compact"] if self.compact else []
-        return words + (["--confirm"] if self.confirm else [])
+    def access(self, here: State, port: int) -> Access:
+        """Complete them by the settings.
+
+        Args:
+            port: where none is given.
+
+        Raises:
+            UsageError: see `token_of`.
+        """
+        settings = settings_of(here)
+        return Access(
+            HOST if self.host is None else self.host,
+            port if self.port is None else self.port,
+            self.allow_host or settings.hosts,
+            self.allow_origin or settings.origins,
+            token_of(self.token, self.token_file, settings),
+        )
+
+    def refuse(self, remedy: str) -> None:
+        """Refuse those that are given, as no HTTP server runs.
+
+        Raises:
+            UsageError: one is given.
+        """
+        for name, value in self._asdict().items():
+            if value not in (None, []):
+                refuse_option(f"--{name.replace('_', '-')}", remedy)
 
 
 class Access(NamedTuple):
@@ -65,35 +105,13 @@ def settings_of(here: State) -> Serving:
     return environment.serving(here.environ)
 
 
-def tools_of(
-    names: ToolNames = ToolNames.PLAIN,
-    *,
-    read_only: bool = False,
-    allow_write: bool = False,
-    compact: bool = False,
-    confirm: bool = False,
-) -> Tools:
-    """Choose the tools by the options.
+def refuse_option(name: str, remedy: str) -> None:
+    """Refuse an option that only the HTTP server has.
 
     Raises:
-        UsageError: they contradict each other.
+        UsageError: always.
     """
-    if read_only and allow_write:
-        raise UsageError("--read-only and --allow-write contradict each other.")
-    if confirm and not allow_write:
-        raise UsageError("--confirm is about tools that write: add --allow-write.")
-    return Tools(names, read_only, allow_write, compact, confirm)
-
-
-def refuse(options: Mapping[str, object], remedy: str) -> None:
-    """Refuse options that only the HTTP server has.
-
-    Raises:
-        UsageError: one is given.
-    """
-    for name, value in options.items():
-        if value is not None:
-            raise UsageError(f"{name} is for the HTTP server. {remedy}")
+    raise UsageError(f"{name} is for the HTTP server. {remedy}")
 
 
 def token_of(given: str | None, file: Path | None, settings: Serving) -> str | None:

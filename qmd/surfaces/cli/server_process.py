@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qmd.surfaces import terminal
 from qmd.surfaces.cli.common import Ended, State, notice, say
-from qmd.surfaces.cli.server_options import Access, Tools, settings_of
+from qmd.surfaces.cli.server_options import Access, settings_of
 from qmd.visible import shown
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from qmd.surfaces.http.app import Options, Server
     from qmd.surfaces.http.daemon import Files, Running
-    from qmd.surfaces.mcp.server import Names
     from qmd.surfaces.tools.dispatch import Toolbox
+    from qmd.surfaces.tools.server_tools import ServerTools
 
 LONGEST = 4000
 """Characters of a line of the log."""
@@ -30,7 +30,7 @@ PATIENCE = 7.0
 
 def serve(
     here: State,
-    tools: Tools,
+    tools: ServerTools,
     access: Access | None,
     *,
     stdio: bool,
@@ -50,8 +50,10 @@ def serve(
     here.check_exists()
     _log(debug=settings_of(here).debug)
     if access is None:
+        from qmd.surfaces.mcp.stdio import serve_stdio
+
         with _ending_well(), _toolbox(here, tools) as toolbox:
-            anyio.run(_speak, toolbox, tools.names.value)
+            anyio.run(serve_stdio, toolbox)
         return
     # The socket comes first: it is seen at once whether it can be had, and who connects waits
     # while the rest is loaded.
@@ -73,12 +75,12 @@ def serve(
 
         if stdio:
             load_sdk()  # before there are two who do
-        options = Options(policy, access.token, tools.names.value)
+        options = Options(policy, access.token)
         with _toolbox(here, tools) as toolbox:
             anyio.run(_answer, toolbox, socket, options, stdio, settings_of(here).debug)
 
 
-def start(here: State, tools: Tools, access: Access) -> None:
+def start(here: State, tools: ServerTools, access: Access) -> None:
     """Serve in the background.
 
     Raises:
@@ -89,7 +91,7 @@ def start(here: State, tools: Tools, access: Access) -> None:
     notice(f"Its log is {files_of(here).log}. 'qmd mcp stop' ends it.")
 
 
-def started(here: State, tools: Tools, access: Access) -> Running:
+def started(here: State, tools: ServerTools, access: Access) -> Running:
     """Start a server in the background, and return it when it answers.
 
     Raises:
@@ -118,7 +120,7 @@ def files_of(here: State) -> Files:
 
 
 @contextmanager
-def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
+def _toolbox(here: State, tools: ServerTools) -> Iterator[Toolbox]:
     from qmd.settings import environment
     from qmd.surfaces import cli, forwarded, opening
     from qmd.surfaces.tools.dispatch import Toolbox
@@ -132,13 +134,7 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
         stays=True,
         patience=PATIENCE,
     )
-    toolbox = Toolbox(
-        engine,
-        read_only=tools.read_only,
-        allow_write=tools.allow_write,
-        compact=tools.compact,
-        confirm=tools.confirm,
-    )
+    toolbox = Toolbox(engine, tools)
     try:
         # Commands without --engine are for the index file.
         is_file = engine.place.database == here.place.database
@@ -167,12 +163,6 @@ def _ending_well() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-async def _speak(toolbox: Toolbox, names: Names) -> None:
-    from qmd.surfaces.mcp.stdio import serve_stdio
-
-    await serve_stdio(toolbox, names=names)
-
-
 async def _answer(
     toolbox: Toolbox, socket: socket.socket, options: Options, stdio: bool, debug: bool
 ) -> None:
@@ -192,7 +182,7 @@ async def _answer(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(run, signals=False))
         try:
-            await serve_stdio(toolbox, names=options.names)
+            await serve_stdio(toolbox)
         finally:
             for each in made:
                 each.should_exit = True

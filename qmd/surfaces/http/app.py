@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from qmd.surfaces.mcp.server import Names
     from qmd.surfaces.tools.dispatch import Toolbox
 
 GRACE, DRAIN = 3, 1.0
@@ -47,12 +46,10 @@ class Options(NamedTuple):
     Attributes:
         policy: which names and pages are let in.
         token: that requests have to bring, or None.
-        names: of the tools over MCP: plain, prefixed or both.
     """
 
     policy: Policy = Policy()
     token: str | None = None
-    names: Names = "plain"
 
 
 class Protocol:
@@ -61,9 +58,8 @@ class Protocol:
     The library is loaded beside; until then requests wait, and all others are answered.
     """
 
-    def __init__(self, toolbox: Toolbox, names: Names) -> None:
+    def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
-        self._names = names
         self._manager: StreamableHTTPSessionManager | None = None
         self._loaded = anyio.Event()
 
@@ -94,7 +90,7 @@ class Protocol:
     def _made(self) -> StreamableHTTPSessionManager:
         manager, make_server = load_sdk()
         # No settings: names and pages are what the guard looks at.
-        made = manager(make_server(self._toolbox, names=self._names), stateless=True)
+        made = manager(make_server(self._toolbox), stateless=True)
         # What is loaded stays; what requests leave behind does not (see startup).
         gc.freeze()
         gc.enable()
@@ -177,7 +173,7 @@ async def serve(
         debug: log every request.
         made: is given the server.
     """
-    protocol = Protocol(toolbox, options.names)
+    protocol = Protocol(toolbox)
     config = uvicorn.Config(
         asgi_application(toolbox, protocol, options),
         http=Connection,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -35,7 +35,6 @@ from qmd.version import __version__
 if TYPE_CHECKING:
     from qmd.surfaces.mcp.subscriptions import Subscriptions
 
-Names = Literal["plain", "prefixed", "both"]
 Context = ServerRequestContext[Any, Any]
 
 MOST_LISTED, MOST_COMPLETED = 200, 100
@@ -71,16 +70,13 @@ SETTLED = CacheHint(ttl_ms=3_600_000, scope="public")
 """Lists that only change with the server."""
 
 
-def make_server(
-    toolbox: Toolbox, *, names: Names = "plain", subscriptions: Subscriptions | None = None
-) -> Server[Any]:
+def make_server(toolbox: Toolbox, *, subscriptions: Subscriptions | None = None) -> Server[Any]:
     """Make a server for a toolbox.
 
     Args:
-        names: under which the tools are listed; all are always understood.
         subscriptions: of the client; None: the connection does not last.
     """
-    served = _Served(toolbox, names)
+    served = _Served(toolbox)
     server: Server[Any] = Server(
         "qmd",
         version=__version__,
@@ -113,8 +109,9 @@ def make_server(
 class _Served:
     """The handlers of one server."""
 
-    def __init__(self, toolbox: Toolbox, names: Names) -> None:
+    def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
+        names = toolbox.options.tool_names
         plain, prefixed = (
             {prefix + tool.name: tool for tool in toolbox.tools} for prefix in ("", schemas.PREFIX)
         )
@@ -157,7 +154,7 @@ class _Served:
             known = UnknownTool(error.name, list(self.called))
             raise MCPError(types.INVALID_PARAMS, str(known)) from error
         consent: Consent = "impossible"
-        if self._toolbox.needs_consent(tool):
+        if self._toolbox.options.needs_consent(tool):
             consent = await ask_for_consent(context, params, tool)
         if isinstance(consent, types.InputRequiredResult):
             return consent

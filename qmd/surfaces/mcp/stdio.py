@@ -25,7 +25,6 @@ from qmd.surfaces.mcp.patience import Patience
 from qmd.surfaces.mcp.sdk_import import light
 
 if TYPE_CHECKING:
-    from qmd.surfaces.mcp.server import Names
     from qmd.surfaces.tools.dispatch import Toolbox
 
 
@@ -64,13 +63,10 @@ def _duplicate(number: int) -> int:
     return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
-async def serve_stdio(
-    toolbox: Toolbox, *, names: Names = "plain", wire: Wire | None = None
-) -> None:
+async def serve_stdio(toolbox: Toolbox, *, wire: Wire | None = None) -> None:
     """Serve until the input ends or a signal says so; what is under way is answered first.
 
     Args:
-        names: under which the tools are listed.
         wire: taken from stdin and stdout, if there is none.
     """
     wire = wire or claimed()
@@ -83,7 +79,7 @@ async def serve_stdio(
             from qmd.surfaces.mcp.session import Talk
             from qmd.surfaces.mcp.subscriptions import Subscriptions
         subscriptions = Subscriptions(toolbox)
-        server = make_server(toolbox, names=names, subscriptions=subscriptions)
+        server = make_server(toolbox, subscriptions=subscriptions)
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         talk = Talk(

@@ -26,12 +26,9 @@ from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
 from qmd.surfaces.tools.progress import Progress, heartbeat
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.run_operation import OperationRunner, ToolCall
-from qmd.surfaces.tools.schemas.experiences import (
-    OF_RECORDS,
-    QUERY_EXPERIENCES,
-    SUBMIT_EXPERIENCE,
-)
+from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.tool import Tool
+from qmd.surfaces.tools.server_tools import PLAIN, ServerTools
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -42,15 +39,9 @@ log = logging.getLogger("qmd.tools")
 SOON, LATER = 10.0, 60.0
 """Seconds that a call may take: one that reads, and one that asks models."""
 
-OF_INDEX = ("update", "embed")
-"""Names of the tools that write the index, and no document."""
-
 CANNOT_ASK = (
     "This server asks the user before each write (--confirm), and the client has no way to ask."
 )
-
-FRESH = "fresh"
-"""Argument of searches that updates the index first."""
 
 ANSWERS: Mapping[str, Answer] = {
     "search": finding.answer_search,
@@ -76,61 +67,23 @@ ANSWERS: Mapping[str, Answer] = {
 """What answers each tool, but those of experience records, which keep a count."""
 
 
-def without_fresh(tool: Tool) -> Tool:
-    """Return a tool without the argument that updates the index first, which is to write."""
-    properties = tool.input["properties"]
-    if FRESH not in properties:
-        return tool
-    left = {name: each for name, each in properties.items() if name != FRESH}
-    return tool._replace(input={**tool.input, "properties": left})
-
-
-def offered_tools(
-    *, read_only: bool, allow_write: bool, compact: bool = False, with_records: bool = True
-) -> tuple[Tool, ...]:
-    """Choose the tools that a server with some options offers; see `Toolbox`."""
-    declared = [tool._replace(output=None) for tool in schemas.TOOLS] if compact else schemas.TOOLS
-    return tuple(
-        tool if allow_write else without_fresh(tool)
-        for tool in declared
-        if not (tool.writes and read_only)
-        and (allow_write or not tool.optional)
-        and (with_records or tool.name not in OF_RECORDS)
-    )
-
-
 class Toolbox:
     """Answers calls of tools, for any protocol.
 
     Nothing is opened before the first call, or `get_ready`.
 
-    Args:
-        read_only: offer nothing that writes.
-        allow_write: offer also what updates and embeds the index.
-        compact: declare no data of answers, so that the protocol sends their text alone.
-        confirm: write no document without the consent of the user.
+    Attributes:
+        options: of the server.
+        tools: that are offered.
     """
 
-    def __init__(
-        self,
-        engine: Index,
-        *,
-        read_only: bool = False,
-        allow_write: bool = False,
-        compact: bool = False,
-        confirm: bool = False,
-    ) -> None:
+    def __init__(self, engine: Index, options: ServerTools = PLAIN) -> None:
         self.engine = engine
-        self._confirm = confirm
-        self.tools = offered_tools(
-            read_only=read_only,
-            allow_write=allow_write,
-            compact=compact,
-            with_records=records_wanted(engine),
-        )
+        self.options = options
+        self.tools = options.offered(with_records=records_wanted(engine))
         self._by_name = {tool.name: tool for tool in self.tools}
         self._runner = OperationRunner(engine)
-        self._records = RecordAnswers(self._runner, read_only=read_only)
+        self._records = RecordAnswers(self._runner, read_only=options.read_only)
         self._answers = {
             **ANSWERS,
             QUERY_EXPERIENCES.name: self._records.query,
@@ -153,10 +106,6 @@ class Toolbox:
             raise UnknownTool(name, list(self._by_name))
         return tool
 
-    def needs_consent(self, tool: Tool) -> bool:
-        """Check whether the user is to be asked before a tool is called."""
-        return self._confirm and tool.optional and tool.name not in OF_INDEX
-
     async def call(
         self,
         name: str,
@@ -174,7 +123,7 @@ class Toolbox:
             UnknownTool: no tool has this name.
         """
         tool = self.tool(name)
-        if self.needs_consent(tool) and not has_consent:
+        if self.options.needs_consent(tool) and not has_consent:
             return refusal(Code.NO_CONSENT, CANNOT_ASK)
         # What is wrong is told of the tool under the name that the caller has for it.
         asked = ToolCall(tool._replace(name=name), arguments, progress)

@@ -30,7 +30,7 @@ def test_no_help_has_words_of_the_library(pages):
     [
         ("query", "--per-file N Passages of one document at most. [1 or more] [default: 1]"),
         ("search", "also with --all). [0 to 1]"),
-        ("mcp", "--port N Port of the HTTP server (8181). [0 to 65535]"),
+        ("mcp", "--port N Port of the HTTP server (8181; of 'qmd server': 18765). [0 to 65535]"),
         ("bench", "--queries N So many of the queries, by chance. [1 or more]"),
         ("query", "--fusion scores|rrf How"),
         ("collection add", "--name NAME Its name"),

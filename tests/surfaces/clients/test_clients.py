@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from qmd.surfaces.tools import schemas
-from qmd.surfaces.tools.dispatch import without_fresh
 from qmd.surfaces.tools.schemas.listing import listed
+from qmd.surfaces.tools.server_tools import PLAIN
 from tests.surfaces.clients.trial import Trial
 
 CLIENTS = os.environ.get("QMD_CLIENTS")
@@ -158,7 +158,7 @@ def inspect(request, trial, scripts, over_http):
 def test_the_inspector_finds_no_fault_in_the_schemas(inspect):
     code, result, said = inspect("tools/list", "--strict")
     assert (code, said) == (0, "")
-    unwritten = [without_fresh(tool) for tool in schemas.TOOLS if not tool.optional]
+    unwritten = PLAIN.offered()
     assert result["tools"] == declared(unwritten)
 
 

@@ -6,8 +6,8 @@ import anyio
 import httpx
 import pytest
 
-from qmd.surfaces.http.app import Options
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.http.wire import SSE, said
 from tests.surfaces.service import LONG, service
 
@@ -54,7 +54,7 @@ def test_progress_comes_while_the_call_is_at_work(shelf):
     params = {"name": "update", "arguments": {}, "_meta": {"progressToken": "p"}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     shelf.write("new.md", "# New\n\nWater.\n")
-    with service(Toolbox(shelf.engine, allow_write=True)) as server:
+    with service(Toolbox(shelf.engine, ServerTools(allow_write=True))) as server:
         *told, answer = said(server.post("/mcp", call, headers=SSE))
     assert {message["method"] for message in told} == {"notifications/progress"}
     assert answer["result"]["structuredContent"]["collections"][0]["new"] == 1
@@ -100,7 +100,7 @@ def test_a_client_has_to_take_both_kinds_of_answers(served):
 
 def test_tools_are_listed_under_the_names_that_are_wished(shelf):
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    with service(Toolbox(shelf.engine), Options(names="prefixed")) as server:
+    with service(Toolbox(shelf.engine, ServerTools(tool_names="prefixed"))) as server:
         [message] = said(server.post("/mcp", call, headers=SSE))
     names = [tool["name"] for tool in message["result"]["tools"]]
     assert all(name.startswith("qmd_") for name in names)

@@ -8,6 +8,7 @@ import pytest
 from qmd.errors import ModelMissing
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code, Reply
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.service import LONG, Waiting, service
 
 # -- the routes ----------------------------------------------------------------
@@ -212,7 +213,7 @@ def test_an_error_has_the_status_of_its_code(waiting, code):
 
 
 def test_a_tool_that_is_not_offered_is_not_found(shelf):
-    with service(Toolbox(shelf.engine, read_only=True)) as server:
+    with service(Toolbox(shelf.engine, ServerTools(read_only=True))) as server:
         answer = server.post("/submit_experience", {})
         assert answer.status_code == 404
         assert answer.json()["detail"].startswith("Unknown tool: submit_experience.")

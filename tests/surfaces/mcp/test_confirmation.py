@@ -10,6 +10,7 @@ import pytest
 
 from qmd.surfaces.http.app import Options
 from qmd.surfaces.tools.dispatch import CANNOT_ASK, Toolbox
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.service import service
 
 LONG = 40
@@ -21,7 +22,7 @@ NOTE = {"name": "tea.md", "text": "# Tea\n\nBrew it.\n"}
 @pytest.fixture
 def toolbox(faked):
     faked.update()
-    return Toolbox(faked.engine, allow_write=True, confirm=True)
+    return Toolbox(faked.engine, ServerTools(allow_write=True, confirm=True))
 
 
 @pytest.fixture(params=["legacy", "auto"])

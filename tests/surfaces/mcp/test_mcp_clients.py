@@ -14,10 +14,10 @@ import pytest
 
 from qmd.errors import UsageError
 from qmd.storage.cancellation import Stopped
-from qmd.surfaces.http.app import Options
 from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.schemas.listing import listed
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.service import service
 
 LONG = 40
@@ -53,9 +53,9 @@ def talk(request, shelf):
 
     from qmd.surfaces.mcp.server import make_server
 
-    def talked(work, names="plain", **options):
+    def talked(work, **options):
         async def main():
-            server = make_server(Toolbox(shelf.engine, **options), names=names)
+            server = make_server(Toolbox(shelf.engine, ServerTools(**options)))
             with anyio.fail_after(LONG):
                 async with Client(server, mode=request.param) as client:
                     return await work(client)
@@ -205,7 +205,7 @@ def test_all_texts_have_the_names_that_the_client_sees(talk, names, prefix):
         error = await fault(client.call_tool("serch", {}))
         assert error.message.startswith(f"Unknown tool: serch. Known: {prefix}search, ")
 
-    talk(work, names=names)
+    talk(work, tool_names=names)
 
 
 def test_who_may_only_read_is_not_told_of_what_writes(talk):
@@ -366,5 +366,5 @@ def test_a_client_finds_the_server_over_http(shelf, mode):
             async with Client(url, mode=mode) as client:
                 await meet(client)
 
-    with service(Toolbox(shelf.engine, read_only=True), Options(names="prefixed")) as server:
+    with service(Toolbox(shelf.engine, ServerTools("prefixed", read_only=True))) as server:
         anyio.run(main, f"{server.url}/mcp")

@@ -13,6 +13,7 @@ from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.build_reply import UnknownTool
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.schemas.listing import listed
+from qmd.surfaces.tools.server_tools import ServerTools
 from qmd.text.tokens import estimated_tokens
 from tests.surfaces.tools.calling import call, text
 
@@ -52,7 +53,7 @@ def test_what_a_model_reads_of_all_tools_is_short(faked):
 
 
 def test_a_list_leaves_out_only_what_a_tool_takes(faked):
-    for tool in Toolbox(faked.engine, allow_write=True).tools:
+    for tool in Toolbox(faked.engine, ServerTools(allow_write=True)).tools:
         shown = listed(tool)
         assert tool.unlisted <= tool.input["properties"].keys()
         assert not tool.unlisted & shown.input["properties"].keys()
@@ -99,14 +100,14 @@ def test_a_broken_contract_is_told():
 
 
 def test_who_may_only_read_is_offered_nothing_that_writes(faked):
-    names = [tool.name for tool in Toolbox(faked.engine, read_only=True).tools]
+    names = [tool.name for tool in Toolbox(faked.engine, ServerTools(read_only=True)).tools]
     assert "submit_experience" not in names
     assert "query_experiences" in names
 
 
 def test_updating_and_embedding_are_offered_only_where_it_is_allowed(faked):
     assert not any(tool.optional for tool in Toolbox(faked.engine).tools)
-    allowed = Toolbox(faked.engine, allow_write=True)
+    allowed = Toolbox(faked.engine, ServerTools(allow_write=True))
     assert [tool.name for tool in allowed.tools if tool.optional] == [
         *("update", "embed", "put", "remove", "append", "edit", "move", "undo")
     ]
@@ -117,7 +118,7 @@ def test_a_tool_answers_to_its_name_with_the_prefix_too(toolbox):
 
 
 def test_a_tool_that_is_not_offered_is_unknown(faked):
-    toolbox = Toolbox(faked.engine, read_only=True)
+    toolbox = Toolbox(faked.engine, ServerTools(read_only=True))
     for name in ("submit_experience", "update", "qmd_", "nothing"):
         with pytest.raises(UnknownTool, match=r"Known: search, vsearch"):
             call(toolbox, name)

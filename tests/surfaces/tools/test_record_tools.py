@@ -16,6 +16,7 @@ from qmd.operations.threads import READERS
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.tools.calling import LONG, call, text
 
 RECORD = {"title": "Kettle hums", "problem_description": "It hums.", "solution": "Fill it."}
@@ -126,7 +127,7 @@ def test_experience_records_that_do_not_fit_are_on_the_next_page(toolbox):
 def test_who_may_only_read_counts_nothing(faked, toolbox):
     told = {"title": "Tea", "problem_description": "Cold.", "solution": "Brew."}
     assert call(toolbox, "submit_experience", **told).error is None
-    reader = Toolbox(faked.engine, read_only=True)
+    reader = Toolbox(faked.engine, ServerTools(read_only=True))
     assert call(reader, "query_experiences", keywords="tea").structured["data"]["total"] == 1
     reader.close()
     [found] = call(toolbox, "query_experiences", keywords="tea").structured["data"]["experiences"]

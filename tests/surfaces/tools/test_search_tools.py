@@ -11,6 +11,7 @@ from qmd.ranking.query import NOTHING_TO_FIND, ONLY_EXCLUSIONS
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code, Reply
 from qmd.surfaces.tools.reply_text import LONGEST_PLACE, SHORTEST_PART, SNIPPET
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.tools.calling import call, text
 
 
@@ -249,10 +250,13 @@ def test_a_result_whose_file_has_gone_is_stale(faked, toolbox):
 @pytest.mark.parametrize("name", ["search", "vsearch", "query"])
 def test_a_search_updates_first_only_where_writing_is_allowed(faked, name):
     assert "fresh" not in Toolbox(faked.engine).tool(name).input["properties"]
-    assert "fresh" in Toolbox(faked.engine, allow_write=True).tool(name).input["properties"]
+    assert (
+        "fresh"
+        in Toolbox(faked.engine, ServerTools(allow_write=True)).tool(name).input["properties"]
+    )
     faked.write("new.md", "# New\n\nmatcha\n")
     given = {"query": "matcha", "fresh": True}
     refused = call(Toolbox(faked.engine), "search", **given)
     assert refused.error is Code.INVALID_PARAMS
-    reply = call(Toolbox(faked.engine, allow_write=True), "search", **given)
+    reply = call(Toolbox(faked.engine, ServerTools(allow_write=True)), "search", **given)
     assert [each["file"] for each in reply.structured["results"]] == ["notes/new.md"]

@@ -10,6 +10,7 @@ from qmd.models.registry import MINILM
 from qmd.storage.file_lock import errand
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.tools.calling import LONG, call, text
 
 
@@ -41,7 +42,7 @@ def test_status_says_what_is_indexed(faked, toolbox):
 
 def test_updating_and_embedding_tell_how_far_they_are(faked):
     faked.write("tea.md", "# Tea\n\nGreen.")
-    toolbox = Toolbox(faked.engine, allow_write=True)
+    toolbox = Toolbox(faked.engine, ServerTools(allow_write=True))
     told = []
 
     async def progress(done, total, doing):
@@ -62,7 +63,7 @@ def test_updating_and_embedding_tell_how_far_they_are(faked):
 
 
 def test_what_cannot_be_updated_or_embedded_is_said_word_for_word(faked):
-    toolbox = Toolbox(faked.engine, allow_write=True)
+    toolbox = Toolbox(faked.engine, ServerTools(allow_write=True))
 
     async def progress(done, total, doing):
         raise AssertionError
