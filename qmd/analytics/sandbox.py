@@ -207,7 +207,7 @@ class Sandbox:
                     check(self._cursor)
                 finally:
                     self._cursor.run("sandbox/use")
-                self._furnish(request, found, log, _wanted(request))
+                self._furnish(request, found, log, _wanted(request), keeps=True)
                 self._lock()
                 with self._in_words():
                     self._run(request, parameters)
@@ -242,7 +242,7 @@ class Sandbox:
                 self._add(table)
             macros = {view.name for view in views() if view.is_macro} & request.names
             wanted = [view for view in views() if view.name in macros.union(across)]
-            self._furnish(request, found, (), wanted)
+            self._furnish(request, found, (), wanted, keeps=False)
             self._lock()
             with self._in_words():
                 self._run(request, parameters)
@@ -268,15 +268,22 @@ class Sandbox:
         found: Sequence[SearchRow],
         log: Sequence[str],
         wanted: Sequence[View],
+        *,
+        keeps: bool,
     ) -> None:
-        """Make the views, and put what searches found where they look for it."""
+        """Make the views, and put what searches found where they look for it.
+
+        Args:
+            keeps: resolved links are kept beside the index.
+        """
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
-        is_read, stored = _is_read(request, wanted), _stored(request, wanted)
+        keeps = keeps and _is_read(request, wanted)
+        stored = _stored(request, wanted)
         beside = {"index": self._index, "folder": self._spill / LINKS}
         for view in wanted:
             with self._in_words():
-                if view.name == LINKS and is_read and attach_links(self._cursor, view, **beside):
+                if view.name == LINKS and keeps and attach_links(self._cursor, view, **beside):
                     self._cursor.run("sandbox/resolved_links")
                 else:
                     self._connection.execute(view.table if view.name in stored else view.text)

@@ -19,7 +19,9 @@ INDEX = "qmd_index"
 """Catalog of the tables of an index."""
 
 ACROSS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "links": {"documents": ("collection", "path", "title", "aliases", "metadata", "reader")},
+    "links": {
+        "documents": tuple("document_id collection path title aliases metadata reader".split())
+    },
     "backlinks": {},
     "broken_links": {"documents": ("collection", "path")},
     "orphans": {},

@@ -11,14 +11,6 @@ from tests.cluster import corpus
 from tests.library import FakeEmbedder, Library
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _patient() -> Iterator[None]:
-    """Give links more time than a call has: each shard runs statements in a process, in turn."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qmd.operations.links.SECONDS", 60.0)
-        yield
-
-
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """Documents with vectors of a fake model."""
