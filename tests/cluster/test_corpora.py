@@ -25,7 +25,7 @@ from tests.library import FakeEmbedder, Library
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "corpora" / "small.tar.xz"
 WORD = re.compile(r"[A-Za-z]{4,}")
-EACH = 12
+EACH = 8
 """Queries of each kind."""
 
 CJK = (

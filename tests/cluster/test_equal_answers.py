@@ -234,7 +234,7 @@ def test_totals_are_those_of_all_shards(embedded: Pair) -> None:
 
 
 NAMES = (
-    *(f"plain/page-{number:02}.md" for number in range(24)),
+    *(f"plain/page-{number:02}.md" for number in range(0, 24, 4)),
     *("guide/second/brewing.md", "same/3.md", "tie/4.md", "cjk/zh.md", "cjk/ja.md", "cjk/ko.md"),
     *("de/tee.md", "fr/the.md", "code/signs.md", "brewing.md", "plain/page-99.md"),
 )
@@ -245,7 +245,7 @@ def test_similar_documents_are_those_of_all_shards(embedded: Pair) -> None:
     for name in NAMES:
         results, _ = embedded.check(lambda index, name=name: similar(index, name))
         found += bool(results) and isinstance(results, list)
-    assert found > 25
+    assert found > 12
     options: list[dict[str, Any]] = [
         {"limit": 3, "all_copies": True},
         {"limit": None, "full": True},

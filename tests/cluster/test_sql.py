@@ -257,18 +257,15 @@ def test_views_that_compare_documents_are_those_of_one_index(library: Library) -
     for name, text in LINKED.items():
         library.write(name, text)
     library.update()
-    for count in (2, 8):
+    for count, step in ((2, 1), (8, 4)):
         index = corpus.opened(library, corpus.build_shards(library, count))
         with closing(index):
-            for text in OF_LINKS:
+            for text in OF_LINKS[::step]:
                 found = _rows(index, text)
                 assert found == _rows(library.engine, text), text
                 assert found[1], text
-            for name in (*LINKED, "a/tea.md#Brewing"):
-                for steps in (1, 2):
-                    assert links(index, name, steps=steps) == links(
-                        library.engine, name, steps=steps
-                    )
+            for name in (*LINKED, "a/tea.md#Brewing")[:: 2 * step]:
+                assert links(index, name, steps=2) == links(library.engine, name, steps=2)
 
 
 def test_passages_and_vectors_are_those_of_one_index(written: Library) -> None:
