@@ -26,6 +26,7 @@ from qmd.settings import environment
 from qmd.surfaces import opening
 from qmd.surfaces.http.rest import routes
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.cluster import corpus
 from tests.library import Library
 
@@ -262,7 +263,8 @@ def test_what_shards_do_not_do_is_refused_in_words(
 ) -> None:
     before = _files(places)
     box = Toolbox(
-        opening.opened(by_settings, environment.machine({}), engine=None), allow_write=True
+        opening.opened(by_settings, environment.machine({}), engine=None),
+        ServerTools(allow_write=True),
     )
     with package.connect(engine=f"ray:{places}") as kb:
         wrong = []
