@@ -24,7 +24,7 @@ class Held(NamedTuple):
 
 
 class ShardsApart:
-    """Shards whose processes answer at the same time; see `statements.Shards`.
+    """Shards whose processes answer at the same time; see `rules.Shards`.
 
     Args:
         paths: of the index files.

@@ -116,16 +116,18 @@ class SearchRow(NamedTuple):
 
 
 class GatheredTable(NamedTuple):
-    """Rows of several indexes, under the name of a view.
+    """Rows of several indexes, under the name of a view or of a table.
 
     Attributes:
         columns: names and types.
         parts: rows of each index, as streams of Arrow.
+        is_view: the rows are those of a view.
     """
 
     name: str
     columns: tuple[Heading, ...]
     parts: list[bytes]
+    is_view: bool = True
 
 
 class Sandbox:
@@ -205,7 +207,7 @@ class Sandbox:
                     check(self._cursor)
                 finally:
                     self._cursor.run("sandbox/use")
-                self._furnish(request, found, log, _wanted(request))
+                self._furnish(request, found, log, _wanted(request), keeps=True)
                 self._lock()
                 with self._in_words():
                     self._run(request, parameters)
@@ -221,21 +223,26 @@ class Sandbox:
         parameters: Parameters,
         found: Sequence[SearchRow],
         tables: Sequence[GatheredTable],
+        across: Sequence[str] = (),
     ) -> SandboxRows:
         """Run a statement over rows of several indexes and keep what it gives. Once only.
 
         Args:
             found: what the searches of the request found.
-            tables: of the views that it reads.
+            tables: of the views that it reads, and of tables that others are computed of.
+            across: names of these others.
 
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
         """
         with self._enough():
+            if across:
+                self._cursor.run("sandbox/attach_gathered")
             for table in tables:
                 self._add(table)
-            searches = [view for view in views() if view.is_macro and view.name in request.names]
-            self._furnish(request, found, (), searches)
+            macros = {view.name for view in views() if view.is_macro} & request.names
+            wanted = [view for view in views() if view.name in macros.union(across)]
+            self._furnish(request, found, (), wanted, keeps=False)
             self._lock()
             with self._in_words():
                 self._run(request, parameters)
@@ -246,7 +253,7 @@ class Sandbox:
     def _add(self, table: GatheredTable) -> None:
         import pyarrow as pa
 
-        name = identifier(table.name)
+        name = f"{'memory' if table.is_view else 'qmd_index'}.main.{identifier(table.name)}"
         columns = ", ".join(f"{identifier(each.name)} {each.kind}" for each in table.columns)
         create = without_header("sandbox/gathered_table").replace("$name", name)
         self._connection.execute(create.replace("$columns", columns))
@@ -261,15 +268,22 @@ class Sandbox:
         found: Sequence[SearchRow],
         log: Sequence[str],
         wanted: Sequence[View],
+        *,
+        keeps: bool,
     ) -> None:
-        """Make the views, and put what searches found where they look for it."""
+        """Make the views, and put what searches found where they look for it.
+
+        Args:
+            keeps: resolved links are kept beside the index.
+        """
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
-        is_read, stored = _is_read(request, wanted), _stored(request, wanted)
+        keeps = keeps and _is_read(request, wanted)
+        stored = _stored(request, wanted)
         beside = {"index": self._index, "folder": self._spill / LINKS}
         for view in wanted:
             with self._in_words():
-                if view.name == LINKS and is_read and attach_links(self._cursor, view, **beside):
+                if view.name == LINKS and keeps and attach_links(self._cursor, view, **beside):
                     self._cursor.run("sandbox/resolved_links")
                 else:
                     self._connection.execute(view.table if view.name in stored else view.text)

@@ -97,10 +97,11 @@ class _Session:
         parameters: Parameters,
         found: Sequence[SearchRow],
         tables: Sequence[GatheredTable],
+        across: Sequence[str],
     ) -> tuple[tuple[Heading, ...], int]:
         """Run the statement over rows of several indexes, and keep what it gives."""
         assert self._box is not None
-        self._kept = self._box.merge(request, parameters, found, tables)
+        self._kept = self._box.merge(request, parameters, found, tables, across)
         return self._kept.headings, self._kept.count
 
     def rows(self, name: str, limit: int | None) -> None:

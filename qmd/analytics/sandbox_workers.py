@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,12 +145,14 @@ class Worker(Process):
         parameters: Parameters,
         found: list[SearchRow],
         tables: list[GatheredTable],
+        across: Sequence[str],
         *,
         seconds: float,
     ) -> tuple[tuple[Heading, ...], int]:
         """Run the statement in the process, over rows of several indexes.
 
         Args:
+            across: see `Sandbox.merge`.
             seconds: that it took to gather the rows, which count as the query's.
 
         Returns:
@@ -160,7 +162,7 @@ class Worker(Process):
             SqlError: see `answer`.
         """
         self.left -= seconds
-        return self._run("merge", request, parameters, found, tables)
+        return self._run("merge", request, parameters, found, tables, across)
 
     def _run(self, name: str, *given: object) -> tuple[tuple[Heading, ...], int]:
         stop = cancellation.CURRENT.get()

@@ -42,6 +42,7 @@ _TAKEN = re.compile(r"^-- in +(\w+) +(\S+) *(.*)$", re.M)
 _NEEDS = re.compile(r"^-- needs +(.+)$", re.M)
 _STORED = re.compile(r"^-- stored\b", re.M)
 _CREATE = re.compile(r"^(create) view ", re.M)
+_HEAD = re.compile(r"\A(--.*\n)*create view \w+ as\n")
 _COLUMN = re.compile(r"^-- out +(\w+) +(\S+) *(.*)$", re.M)
 
 
@@ -91,6 +92,11 @@ class View(NamedTuple):
     def table_in(self, database: str) -> str:
         """Return the statement that stores the rows in an attached database."""
         return _CREATE.sub(rf"\1 table {database}.", self.text, count=1)
+
+    @property
+    def query(self) -> str:
+        """Query whose rows are those of the view."""
+        return _HEAD.sub("", self.text)
 
     @property
     def is_macro(self) -> bool:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from qmd.cluster.numbers import numbers_by_shard, overall_number
 from qmd.cluster.partial import LostShards, RemainingShards, missing_from
+from qmd.cluster.rules import Gathered, Shards, on_all
 from qmd.cluster.shard import ShardRequest
-from qmd.cluster.statements import HERE, RULES, Gathered, Shards
+from qmd.cluster.statements import HERE, RULES
+from qmd.cluster.term_rules import terms_of
 from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import DocumentNotFound, NotOverShards, ShardsMissing, ShardsReadOnly
 from qmd.ranking import bm25
@@ -171,6 +173,8 @@ class ShardedCursor(Cursor):
             return self._blended(parameters)
         if name == "documents/facets":
             return self._facets(parameters)
+        if name == "search/telling_words":
+            return self._telling(parameters)
         if name in HERE:
             return super().run(name, **parameters)
         rule = RULES.get(name)
@@ -194,6 +198,13 @@ class ShardedCursor(Cursor):
         rows = _FACETS(self._shards, "documents/facets", own)
         told = [dict(zip(("facet", "value", "documents"), row, strict=True)) for row in rows]
         return super().run("cluster/facets", rows=as_json(told), most=parameters["most"])
+
+    def _telling(self, parameters: Mapping[str, Value]) -> list[tuple[Any, ...]]:
+        """Choose the words that tell a document from the others of all shards."""
+        counted = on_all(self._shards, "cluster/counts", {}).values()
+        total = sum(documents for [(documents, _)] in counted)
+        terms = as_json(terms_of(self._shards, parameters))
+        return super().run("cluster/telling", terms=terms, total=total, limit=parameters["limit"])
 
     def again(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
         """Run a statement; see `run`."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ShardsHere:
-    """Shards of one build, opened in this process; see `statements.Shards`.
+    """Shards of one build, opened in this process; see `rules.Shards`.
 
     Args:
         source: folder of the manifest, or URL.

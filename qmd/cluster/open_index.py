@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qmd.analytics.sandbox_workers import Worker
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
-    from qmd.cluster.statements import Shards
+    from qmd.cluster.rules import Shards
     from qmd.declaration.operation import Operation
     from qmd.models.selection import Space
     from qmd.ranking.nearest import Faster
@@ -143,7 +143,9 @@ class ShardedIndex(Index):
         if made.merged is not None:
             request = request._replace(query=made.merged.text)
             parameters = values_of(made.merged, parameters)
-        return worker.merge(request, parameters, found, tables, seconds=time.monotonic() - began)
+        return worker.merge(
+            request, parameters, found, tables, made.across, seconds=time.monotonic() - began
+        )
 
     def folders(self, names: Sequence[str] = ()) -> list[Collection]:
         """Refuse to give folders to update or watch.

@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from qmd.cluster.rules import Shards
     from qmd.cluster.shard import ShardRequest
-    from qmd.cluster.statements import Shards
     from qmd.storage.database import Database
 
 AGAIN_SECONDS = 30.0
@@ -42,7 +42,7 @@ def missing_from(database: Database) -> set[int] | None:
 
 
 class RemainingShards:
-    """Shards of an index without some, under the same numbers; see `statements.Shards`."""
+    """Shards of an index without some, under the same numbers; see `rules.Shards`."""
 
     def __init__(self, shards: Shards, missing: Iterable[int]) -> None:
         self._shards = shards

@@ -72,7 +72,7 @@ class _Holder:
 
 
 class ShardsOfRay:
-    """Shards of one build in actors, which outlive the command; see `statements.Shards`.
+    """Shards of one build in actors, which outlive the command; see `rules.Shards`.
 
     Args:
         source: folder of the manifest, on this machine and on those of the cluster; or URL.

@@ -18,7 +18,7 @@ from qmd.errors import SqlTimeout
 from qmd.workers.channel import unpacked_error
 
 if TYPE_CHECKING:
-    from qmd.cluster.statements import Shards
+    from qmd.cluster.rules import Shards
 
 _NUMBERS = "UBIGINT"
 """Type of numbers over all shards."""
@@ -36,7 +36,9 @@ def gathered(
     end = time.monotonic() + limits.timeout
     left = memory_of(limits)
     tables = []
-    for name, asked in plan.tables.items():
+    every = [(name, asked, True) for name, asked in plan.tables.items()]
+    every += [(name, asked, False) for name, asked in plan.below.items()]
+    for name, asked, is_view in every:
         seconds = end - time.monotonic()
         if seconds <= 0:
             raise SqlTimeout(limits.timeout)
@@ -49,7 +51,7 @@ def gathered(
         left -= sum(len(each.data) for each in found.values())
         if left < 0:
             raise too_many_rows(limits)
-        tables.append(_table(name, found, shards.count))
+        tables.append(_table(name, found, shards.count)._replace(is_view=is_view))
     return tables
 
 

@@ -8,15 +8,19 @@ at the coordinator. What can be done by the shards before is done there, if the 
 - aggregates that can be merged, for each group;
 - DISTINCT, where rows that are there twice change nothing;
 - the first rows of an order (ORDER BY … LIMIT).
+
+Views that compare documents are computed there, too: see `sql_across`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.analytics.statement_check import nodes
 from qmd.analytics.views import View, views
+from qmd.cluster.sql_across import ACROSS, INDEX, read_across, tables_below
 from qmd.cluster.sql_aggregates import PARTS, merged_groups
 from qmd.cluster.sql_trees import (
     Statement,
@@ -56,10 +60,14 @@ class SqlPlan(NamedTuple):
     Attributes:
         tables: for the shards, by the name of the table that their rows make.
         merged: for the coordinator, over these tables; None: the query as it is.
+        below: for the shards, by the name of the table of an index that their rows make.
+        across: views that are computed of both.
     """
 
     tables: dict[str, Statement]
     merged: Statement | None = None
+    below: Mapping[str, Statement] = MappingProxyType({})
+    across: tuple[str, ...] = ()
 
 
 def plan(request: CheckedStatement, cursor: Cursor) -> SqlPlan:
@@ -76,15 +84,23 @@ def plan(request: CheckedStatement, cursor: Cursor) -> SqlPlan:
     try:
         node = trees.loaded(request.query)
         _check_tables(node)
-        sources = [view for view in views() if view.name in request.names & IN_SHARDS]
-        if len(sources) == 1 and _is_plain(node, sources[0], trees):
+        across = read_across(request)
+        readers = [(request.names, node)]
+        readers += [(frozenset(view.needs), trees.loaded(view.query)) for view in across]
+        read = frozenset[str]().union(*(names for names, _ in readers)) & IN_SHARDS
+        sources = [view for view in views() if view.name in read]
+        if len(sources) == 1 and not across and _is_plain(node, sources[0], trees):
             return _narrowed(node, sources[0], trees)
-        found = {
-            view.name: trees.written(_rows(trees, view, _columns(node, view))) for view in sources
-        }
+        found = {}
+        for view in sources:
+            trees_of = [tree for names, tree in readers if view.name in names]
+            columns = {name for tree in trees_of for name in _columns(tree, view)}
+            ordered = [each.name for each in view.columns if each.name in columns]
+            found[view.name] = trees.written(_rows(trees, view, ordered))
+        below = tables_below(trees, across)
     except RecursionError as error:
         raise SqlError("The query is nested too deeply for an index of shards.") from error
-    return SqlPlan(found)
+    return SqlPlan(found, None, below, tuple(view.name for view in across))
 
 
 def _check(request: CheckedStatement) -> None:
@@ -98,18 +114,19 @@ def _check(request: CheckedStatement) -> None:
             "EXPLAIN, DESCRIBE, SHOW and SUMMARIZE need one index, and this one is in shards.\n\n"
             "Ask them of the index of a few of these documents, without --engine."
         )
-    others = {view.name for view in views() if not view.is_macro} - IN_SHARDS
+    others = {view.name for view in views() if not view.is_macro} - IN_SHARDS - ACROSS.keys()
     if across := sorted((request.names & others) - request.own):
         raise SqlError(
             f"{across[0]} cannot be merged from shards: a row of it comes from more than one "
-            f"document.\n\nOver shards a query reads {', '.join(sorted(IN_SHARDS))}, and the "
-            "searches. Without --engine, it is asked of the index of this machine."
+            "document.\n\nOver shards a query reads "
+            f"{', '.join(sorted(IN_SHARDS | ACROSS.keys()))}, and the searches. Without --engine, "
+            "it is asked of the index of this machine."
         )
 
 
 def _check_tables(node: Node) -> None:
     for each in nodes(node):
-        if "qmd_index" in (each.get("catalog_name"), each.get("schema_name")):
+        if INDEX in (each.get("catalog_name"), each.get("schema_name")):
             raise SqlError(
                 "An index of shards has no tables in qmd_index.\n\n"
                 "Ask the views, such as documents: see 'qmd sql --tables'."

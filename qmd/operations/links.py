@@ -78,6 +78,7 @@ class LinkedDocument(NamedTuple):
 
 @operation(
     title="Links of a document",
+    sharded=True,
     description="Links of a document (or file#Heading), out and back; steps 2: also of those.",
     examples=(
         ("What a note links to, and what links to it", "qmd links notes/tea.md"),
@@ -110,7 +111,8 @@ def links(
     document, first, last, anchors = index.read(partial(_section, name, folder))
     given = {"file": document.name, "first": first, "last": last, "anchors": anchors}
     more = {"is_part": bool(anchors), "steps": steps, "most": MOST_LINKS}
-    rows = sql(index, without_header("links/near"), given | more, timeout=SECONDS)
+    seconds = SECONDS + index.deadline  # of shards on other machines, as a call waits for them
+    rows = sql(index, without_header("links/near"), given | more, timeout=seconds)
     return Rows(LinkedDocument, [LinkedDocument(**row) for row in rows])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from qmd.analytics.rows import Results
@@ -51,6 +52,8 @@ SimilarTo = Annotated[
 
 @operation(
     title="Similar documents",
+    sharded=True,
+    partial=True,
     unlisted=(
         *("limit", "minScore", "allCopies", "collection", "collections"),
         *("since", "before", "filter", "path"),
@@ -148,7 +151,7 @@ def _similar(
     further = record_order.further(index, cursor, among)
     most = groups.depth(limit + further, known) + 1
     found = _by_words(index, cursor, document, narrowed, most)
-    lists = [_listed(found)] if found is not None else []
+    lists = [_listed(cursor, found)] if found is not None else []
     near = None if space is None else _by_meaning(index, cursor, document, narrowed, most, space)
     if near is not None:
         lists.append(near)
@@ -197,11 +200,13 @@ def _by_words(
     return bm25.scored(cursor, asked, among=among, limit=limit)
 
 
-def _listed(found: Scored) -> Listed:
+def _listed(cursor: Cursor, found: Scored) -> Listed:
+    from qmd.ranking import bm25
     from qmd.ranking.fusion import Listed
     from qmd.ranking.scale import attained
 
-    scores = {number: attained(score, found.most) for number, score in found.scores}
+    ordered = bm25.in_order(cursor, found.scores, itemgetter(1), len(found.scores))
+    scores = {number: attained(score, found.most) for number, score in ordered}
     return Listed("lex", " ".join(found.words), 1.0, scores, {})
 
 

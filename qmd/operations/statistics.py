@@ -32,6 +32,7 @@ MapMethod = Annotated[
 
 @operation(
     title="Statistics",
+    sharded=True,
     absent={"tool": FOR_PEOPLE},
     examples=(
         ("Show sizes, months and frequent terms", "qmd stats"),

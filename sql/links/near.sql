@@ -38,8 +38,8 @@ one as (
         direction,
         other,
         min(line) as line,
-        first(text order by line) as text,
-        first(target order by line) as target,
+        first(text order by line, text, target) as text,
+        first(target order by line, text, target) as target,
         null::text as via,
         count(*) as ways
     from around

@@ -1,7 +1,7 @@
 -- Add rows of one index.
 --
--- in   $name     text      of the table; put in as text
+-- in   $name     text      catalog, schema and name of the table; put in as text
 -- in   gathered  relation  with its columns
-insert into memory.main.$name by name
+insert into $name by name
 select *
 from gathered

@@ -13,7 +13,9 @@ with own as (
 counted as (
     select term_id, count(*) as documents
     from postings
-    where term_id in (select term_id from own)
+    where
+        term_id in (select term_id from own)
+        and document_id not in (select document_id from tombstones)
     group by term_id
 ),
 

@@ -31,8 +31,11 @@ from qmd.cluster.ray_engine import ShardsOfRay
 from qmd.cluster.verify import verify
 from qmd.errors import QmdError
 from qmd.operations.index import Index
+from qmd.operations.links import links
 from qmd.operations.search import search
+from qmd.operations.similar import similar
 from qmd.operations.sql import sql
+from qmd.operations.statistics import stats
 from qmd.settings.environment import Machine, Place
 from qmd.settings.schema import Engine
 from qmd.types import Collection
@@ -73,6 +76,9 @@ def main(folder: Path) -> dict[str, Any]:
                 facts["ended"] = kills.ended(there)
             if list(search(one, text, limit=20)) != list(search(many, text, limit=20)):
                 facts["differ"].append(text)
+        page = "plain/page-03.md"
+        works = [lambda index: similar(index, page), lambda index: links(index, page), stats]
+        facts["operations"] = [work(one) == work(many) for work in works]
         facts["sql"] = [text for text in STATEMENTS if told(one, text) != told(many, text)]
         facts["sql_failed"] = told(many, "select sum(title) from documents")
         after = held.processes()

@@ -229,7 +229,7 @@ def test_index_yml_names_the_engine(qmd: Qmd, tmp_path: Path) -> None:
         code, out, err = qmd(*command)
         assert (code != 0, "only read" in err) == (True, True), (command, out, err)
     for command in (
-        ("similar", "notes/a.md"),
+        ("doctor",),
         ("export", tmp_path / "x"),
     ):
         code, out, err = qmd(*command)

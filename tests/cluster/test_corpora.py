@@ -6,7 +6,7 @@ import os
 import random
 import re
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,17 @@ import anyio
 import pytest
 
 from qmd.operations.index import Index
+from qmd.operations.links import links
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
 from qmd.settings.environment import Machine
 from tests.cluster.test_equal_answers import Pair
 from tests.library import FakeEmbedder, Library
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "corpora" / "small.tar.xz"
 WORD = re.compile(r"[A-Za-z]{4,}")
-EACH = 12
+EACH = 8
 """Queries of each kind."""
 
 CJK = (
@@ -65,6 +67,9 @@ def works(library: Library) -> dict[str, list[Work]]:
     chance = random.Random(7)
     files = sorted(library.root.rglob("*.md"))
     texts = [file.read_text("utf-8", "replace") for file in files]
+    names = [file.relative_to(library.root).as_posix() for file in files]
+    most = sorted(zip(texts, names, strict=True), key=lambda pair: -pair[0].count("]("))
+    linked = [name for _, name in most[:2]]
 
     def words(count: int) -> list[str]:
         while True:
@@ -129,8 +134,16 @@ def works(library: Library) -> dict[str, list[Work]]:
             for text in common
             for limit in (3, 50)
         ],
+        "similar": [partial(similar, name=f"notes/{chance.choice(names)}") for _ in range(EACH)],
+        "links": [partial(links, name=f"notes/{name}", steps=2) for name in linked],
         "empty": of(lambda: f"zz{words(1)[0]}xqj qqzx"),
     }
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[Hashable, Any]:
+    """Answers of one index."""
+    return {}
 
 
 def _hybrid(question: str, index: Index, **options: Any) -> Any:
@@ -139,15 +152,15 @@ def _hybrid(question: str, index: Index, **options: Any) -> Any:
 
 @pytest.mark.parametrize("count", [1, 4, 8])
 def test_shards_of_a_real_corpus_find_what_one_index_finds(
-    count: int, library: Library, works: dict[str, list[Work]]
+    count: int, library: Library, works: dict[str, list[Work]], known: dict[Hashable, Any]
 ) -> None:
     assert sum(map(len, works.values())) >= 100
-    pair = Pair(library, count, embeds=True, in_memory=count == 8)
+    pair = Pair(library, count, embeds=True, in_memory=count == 8, known=known)
     try:
         for kind, each in works.items():
             found = 0
-            for work in each:
-                results, _ = pair.check(work)
+            for number, work in enumerate(each):
+                results, _ = pair.check(work, key=(kind, number))
                 found += isinstance(results, list) and bool(results)
             assert (found > 0) is (kind != "empty"), kind
     finally:

@@ -256,5 +256,5 @@ def test_the_command_marks_partial_results(
 def test_what_may_be_partial_is_what_can_be_marked() -> None:
     assert documents, (listing, search, semantic_search)
     found = {each.name for each in OPERATIONS.values() if each.partial}
-    assert found == {"search", "vsearch", "query", "get"}
+    assert found == {"search", "vsearch", "query", "similar", "get"}
     assert all(each.sharded for each in OPERATIONS.values() if each.partial)

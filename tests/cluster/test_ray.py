@@ -71,6 +71,10 @@ def test_actors_answer_sql_as_one_index(facts: dict[str, Any]) -> None:
     assert "sum(VARCHAR)" in facts["sql_failed"]
 
 
+def test_actors_answer_other_operations_as_one_index(facts: dict[str, Any]) -> None:
+    assert facts["operations"] == [True] * 3
+
+
 def test_a_machine_is_lost_and_its_shards_answer_from_another(facts: dict[str, Any]) -> None:
     assert facts["differ"] == []
     assert facts["ended"]

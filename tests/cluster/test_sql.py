@@ -15,9 +15,11 @@ from qmd.analytics.sandbox import Limits
 from qmd.analytics.views import views
 from qmd.cluster.open_index import ShardedIndex
 from qmd.cluster.shard_sql import ShardSql
+from qmd.cluster.sql_across import ACROSS
 from qmd.cluster.sql_plan import IDS, IN_SHARDS, plan
 from qmd.errors import SqlError, SqlTimeout
 from qmd.operations.index import Index
+from qmd.operations.links import links
 from qmd.operations.sql import run_sql
 from qmd.storage.database import Database
 from qmd.workers.channel import unpacked_error
@@ -195,8 +197,8 @@ def test_parameters_go_to_the_part_that_has_them(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("from links", "links cannot be merged from shards"),
-        ("select count(*) from documents join orphans using (file)", "orphans cannot be merged"),
+        ("from terms", "terms cannot be merged from shards"),
+        ("select count(*) from links, collections", "collections cannot be merged"),
         ("select count(*) from qmd_index.documents", "no tables in qmd_index"),
         ("describe documents", "need one index, and this one is in shards"),
         ("explain select count(*) from documents", "need one index, and this one is in shards"),
@@ -222,10 +224,48 @@ def test_what_cannot_be_answered_is_refused_in_words(
 
 def test_every_view_is_merged_or_refused(many: ShardedIndex) -> None:
     known = {view.name for view in views() if not view.is_macro}
-    assert known >= IN_SHARDS
-    for name in sorted(known - IN_SHARDS):
+    assert known >= IN_SHARDS | ACROSS.keys()
+    for name in sorted(known - IN_SHARDS - ACROSS.keys()):
         with pytest.raises(SqlError, match=f"{name} cannot be merged"):
             _rows(many, f"from {name}")
+
+
+LINKED = {
+    "a/index.md": "---\nurl: /start\n---\n# Start\n\n[[Tea]] [t](tea.md#Brewing) [[no such]]\n",
+    "a/tea.md": "---\naliases: [Chai, /old/tea]\n---\n## Brewing\n\n[[a/index]] [x](../b/)\n",
+    "b/README.md": "# Bees\n\n[[Chai]] [[chai|again]], [up](../a/tea.md), [site](/old/tea)\n",
+    "b/Tea.md": "---\nid: t9\n---\n# Tea\n\n[[Tea]] [i](id:t9) ![[tea#Brewing]] [u](/start)\n",
+    "b/202405171030 Moment.md": "# Moment\n\n[[202405171030]] https://example.org [[Bees]]\n",
+    "c/A___B.md": "# A and B\n\n[[A/B]] [[Moment]] [html](../a/tea.html) [[tea#Nothing]]\n",
+    "c/lone.md": "# Lone\n\n[[lone]] [gone](gone.md) [[A/B]]\n",
+    "c/silent.md": "# Silent\n\nno link\n",
+}
+
+OF_LINKS = [
+    "from links",
+    "from backlinks",
+    "from broken_links",
+    "from orphans",
+    "select to_file, count(*) from links group by to_file order by all",
+    "select d.title, l.target from links l join documents d using (file) order by all",
+    "with links as (select 1 as x) select x from links",
+    "select o.file, b.target from orphans o left join broken_links b using (file) order by all",
+]
+
+
+def test_views_that_compare_documents_are_those_of_one_index(library: Library) -> None:
+    for name, text in LINKED.items():
+        library.write(name, text)
+    library.update()
+    for count, step in ((2, 1), (8, 4)):
+        index = corpus.opened(library, corpus.build_shards(library, count))
+        with closing(index):
+            for text in OF_LINKS[::step]:
+                found = _rows(index, text)
+                assert found == _rows(library.engine, text), text
+                assert found[1], text
+            for name in (*LINKED, "a/tea.md#Brewing")[:: 2 * step]:
+                assert links(index, name, steps=2) == links(library.engine, name, steps=2)
 
 
 def test_passages_and_vectors_are_those_of_one_index(written: Library) -> None:
@@ -264,9 +304,9 @@ def test_the_command_answers_over_shards(written: Library, qmd: Qmd) -> None:
     assert (code, err) == (0, "")
     expected = _rows(written.engine, text)[1]
     assert [(row["lang"], str(row["n"])) for row in json.loads(out)] == expected
-    code, out, err = qmd("--engine", engine, "sql", "from links")
+    code, out, err = qmd("--engine", engine, "sql", "from terms")
     assert (code, out) == (1, "")
-    assert "links cannot be merged from shards" in err
+    assert "terms cannot be merged from shards" in err
 
 
 WORDS = st.sampled_from(["tea", "water", "kettle", "茶", ""])

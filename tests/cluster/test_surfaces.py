@@ -26,6 +26,7 @@ from qmd.settings import environment
 from qmd.surfaces import opening
 from qmd.surfaces.http.rest import routes
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.server_tools import ServerTools
 from tests.cluster import corpus
 from tests.library import Library
 
@@ -60,6 +61,7 @@ READS = {
     "facets": Calls(["--by", "tag", "--json"], ((), {"by": "tag"})),
     "get": Calls([PAGE, "--json"], ((PAGE,), {}), {"file": PAGE}),
     "grep": Calls(["quartz", "--json"], (("quartz",), {}), {"pattern": "quartz"}),
+    "links": Calls([PAGE, "--json"], ((PAGE,), {}), {"file": PAGE}),
     "missing_contexts": Calls(["--json"]),
     "multi_get": Calls(
         ["notes/tie/*.md", "--json"], (("notes/tie/*.md",), {}), {"pattern": "notes/tie/*.md"}
@@ -75,10 +77,12 @@ READS = {
         {"query": "green tea", "mode": "hybrid"},
     ),
     "search": Calls(["tea", "--json"], (("tea",), {}), {"query": "tea"}),
+    "similar": Calls([PAGE, "--json"], ((PAGE,), {}), {"file": PAGE}),
     "sql": Calls(
         ["select lang, count(*) as n from documents group by lang order by all", "--json"],
         (("select lang, count(*) as n from documents group by lang order by all",), {}),
     ),
+    "stats": Calls(["--json"]),
     "status": Calls(["--json"]),
     "vector_search": Calls(["steam of a kettle", "--json"], (("steam",), {}), {"query": "steam"}),
 }
@@ -105,7 +109,6 @@ REFUSED = {
     "import_": Calls(["out"], (("out",), {})),
     "include_collection": Calls(["notes"], (("notes",), {})),
     "journal": Calls([]),
-    "links": Calls([PAGE], ((PAGE,), {}), {"file": PAGE}),
     "list_records": Calls([]),
     "map": Calls(["map.svg"]),
     "move": Calls([PAGE, "x.md"], ((PAGE, "x.md"), {}), {"file": PAGE, "to": "notes/x.md"}),
@@ -119,8 +122,6 @@ REFUSED = {
     "restore_record": Calls(["none"]),
     "retire_record": Calls(["none"]),
     "set_update_command": Calls(["notes", "true"], (("notes", "true"), {})),
-    "similar": Calls([PAGE], ((PAGE,), {}), {"file": PAGE}),
-    "stats": Calls([]),
     "submit_experience": Calls(
         [], ((), {}), {"title": "a", "problem_description": "b", "solution": "c"}
     ),
@@ -262,7 +263,8 @@ def test_what_shards_do_not_do_is_refused_in_words(
 ) -> None:
     before = _files(places)
     box = Toolbox(
-        opening.opened(by_settings, environment.machine({}), engine=None), allow_write=True
+        opening.opened(by_settings, environment.machine({}), engine=None),
+        ServerTools(allow_write=True),
     )
     with package.connect(engine=f"ray:{places}") as kb:
         wrong = []

@@ -55,6 +55,27 @@ def test_near_duplicates_are_folded_and_filters_apply(notes):
     assert files(similar(notes.engine, "kettle.md", path="notes/b/*")) == ["b/leaf.md"]
 
 
+def test_documents_that_are_equally_like_one_go_by_path_whenever_they_were_indexed(library):
+    for name in ("b", "c", "a"):
+        library.write(f"{name}.md", f"{name * 3} granite")
+        library.update()
+    library.write("d.md", "granite, granite and granite")
+    library.update()
+    found = similar(library.engine, "d.md")
+    assert (files(found), len({each.score for each in found})) == (["a.md", "b.md", "c.md"], 1)
+
+
+def test_words_that_only_removed_documents_share_tell_nothing(library):
+    library.write("tea.md", "zanzibar granite")
+    library.write("other.md", "granite walls")
+    library.write("gone.md", "zanzibar")
+    library.update()
+    assert "zanzibar" in similar(library.engine, "tea.md").words
+    (library.root / "gone.md").unlink()
+    library.update()
+    assert set(similar(library.engine, "tea.md").words) == {"granite"}
+
+
 def test_a_document_that_is_not_there_is_an_error(notes):
     with pytest.raises(DocumentNotFound, match="kettle"):
         similar(notes.engine, "kettel.md")
