@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +24,7 @@ import _duckdb
 from qmd.analytics import statement_check
 from qmd.analytics.duckdb_messages import without_advice
 from qmd.analytics.query_result import SandboxRows
+from qmd.analytics.resolved_links import LINKS, attach_links
 from qmd.analytics.views import View, needed, views
 from qmd.errors import IndexFailure, SqlError, SqlOutOfMemory, UsageError
 from qmd.storage import scratch
@@ -140,6 +141,7 @@ class Sandbox:
         scratch.sweep(index)
         self._index = index
         self._limits = limits
+        self._spill = spill
         self._connection: Connection = connected(
             {
                 "memory_limit": limits.memory,
@@ -157,6 +159,8 @@ class Sandbox:
     def close(self) -> None:
         """Discard the sandbox with its result."""
         self._connection.close()
+        with suppress(OSError):  # there is none, or another engine's data are in it
+            self._spill.rmdir()
 
     def read(self, text: str, parameters: Parameters) -> CheckedStatement:
         """Parse the statement, and list the searches to make before it runs.
@@ -261,10 +265,14 @@ class Sandbox:
         """Make the views, and put what searches found where they look for it."""
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
-        stored = _stored(request, wanted)
+        is_read, stored = _is_read(request, wanted), _stored(request, wanted)
+        beside = {"index": self._index, "folder": self._spill / LINKS}
         for view in wanted:
             with self._in_words():
-                self._connection.execute(view.table if view.name in stored else view.text)
+                if view.name == LINKS and is_read and attach_links(self._cursor, view, **beside):
+                    self._cursor.run("sandbox/resolved_links")
+                else:
+                    self._connection.execute(view.table if view.name in stored else view.text)
         if request.calls:
             rows = [
                 {
@@ -341,9 +349,14 @@ def _wanted(request: CheckedStatement) -> list[View]:
     return [view for view in views() if view.name in names]
 
 
+def _is_read(request: CheckedStatement, wanted: Sequence[View]) -> bool:
+    """Check that the rows of the views are read, not only their columns or their plans."""
+    return request.manner == "answer" and len(wanted) < len(views())
+
+
 def _stored(request: CheckedStatement, wanted: Sequence[View]) -> set[str]:
     """Name the views that are computed before the query, because other views read them."""
-    if request.manner != "answer" or len(wanted) == len(views()):
+    if not _is_read(request, wanted):
         return set()
     read = {name for view in wanted for name in view.needs}
     return {view.name for view in wanted if view.is_stored and view.name in read}

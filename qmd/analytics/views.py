@@ -16,7 +16,8 @@ are created before it:
     select …
 
 A view with a line `stored` takes long. It is computed once for a query in which other views read
-it, and kept as a table: DuckDB would compute it for each of them.
+it, and kept as a table: DuckDB would compute it for each of them. That of links is also kept in a
+file (`resolved_links`).
 
 A macro has a line `in` for each of its parameters. `$selection` stands for the parameters that
 choose documents, as they are declared for all searches, and `$chosen` for their names. Every file
@@ -86,6 +87,10 @@ class View(NamedTuple):
     def table(self) -> str:
         """Statement that computes the view, and stores its rows."""
         return _CREATE.sub(r"\1 table ", self.text, count=1)
+
+    def table_in(self, database: str) -> str:
+        """Return the statement that stores the rows in an attached database."""
+        return _CREATE.sub(rf"\1 table {database}.", self.text, count=1)
 
     @property
     def is_macro(self) -> bool:

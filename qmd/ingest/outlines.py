@@ -7,7 +7,7 @@ test holds both equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from qmd.text import further_links, hidden
@@ -73,7 +73,7 @@ class Outline(NamedTuple):
             columns = map(int, self.lines.split()), self.kinds, self.texts.split(MARK)
             rows += zip(*columns, self.targets.split(MARK), strict=True)
         line, seen = 1, 0
-        for each in found:
+        for each in sorted(found, key=attrgetter("at")):
             line += data.count(b"\n", seen, each.at)
             seen = each.at
             text, target = (

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MOST_LINKS = 100
 """Links of each direction."""
 
-SECONDS = 8.0
-"""Time limit of the statement, within that of a call."""
+SECONDS = 60.0
+"""Time limit of the statement. The first one after a change resolves all links of the index."""
 
 LAST_LINE = 2_000_000_000
 """Line that no document has."""

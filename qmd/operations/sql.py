@@ -80,9 +80,9 @@ def sql(
 ) -> Table:
     """Ask in SQL: views of documents, links and vectors, with searches as functions. Read-only.
 
-    Other reads and writes of this index wait meanwhile. Other processes that want to write wait
-    for a few seconds: a query that takes longer runs again on a copy, with all of its time. See
-    docs/sql.md.
+    Writes of this index wait meanwhile, and other reads of this process unless it is a server.
+    Other processes that want to write wait for a few seconds: a query that takes longer runs again
+    on a copy, with all of its time. See docs/sql.md.
 
     Args:
         query: one statement that reads.
@@ -137,7 +137,7 @@ def _ran(index: Index, text: str, parameters: Parameters, limits: Limits) -> Ans
         given = request, parameters, found, list(log)
         try:
             wanted = index.database.is_wanted
-            kept = _apart(index, lambda file: worker.answer(file, *given, wanted=wanted))
+            kept = _on_index(index, lambda file: worker.answer(file, *given, wanted=wanted))
         except GaveWay:
             worker = index.workers.take()
             worker.read(index.place.database, limits, text, parameters)
@@ -208,16 +208,22 @@ def _in_copy(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
         try:
             copy, _ = stack.enter_context(copied(index.database, beside))
         except OSError:
-            return _apart(index, work)
+            return _on_index(index, work)
         return copy.apart(lambda _: work(IndexFile(copy.path)))
 
 
-def _apart(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
-    """Run `work` with a DuckDB of its own, with the tables as index.yml says."""
+def _on_index(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
+    """Run `work`, in which another process reads the index, with the tables as index.yml says.
+
+    A server keeps the index attached beside it: searches go on, with what they have loaded. A
+    command does not attach it at all, which takes as long as a short query.
+    """
     from qmd.analytics.sandbox import Outdated
     from qmd.analytics.sandbox_worker import IndexFile
 
     path = index.place.database
+    if index.database.stays_attached:
+        return index.read(lambda _: work(IndexFile(path)))
     if path.exists():
         file = IndexFile(path, config.digest(index.place), checked=True)
         with suppress(Outdated):

@@ -223,12 +223,12 @@ class ResolvedQuery:
             return found.documents if found else ()
         else:
             [(word, _)] = leaf.elements
+            if word in self._divided:
+                return self._divided[word].documents
             terms = [self._term[word]]
             if leaf.spare is not None and self._postings.documents(terms)[terms[0]] < COMMON:
                 terms += self._words.beginning(word)
             terms += self._standing_for.get(word, ())
-        if word in self._divided:
-            return self._divided[word].documents
         tally = self._postings.any_of([list(dict.fromkeys(terms))]).get(0)
         return tally.documents if tally else ()
 

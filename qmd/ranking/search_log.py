@@ -72,6 +72,11 @@ class Log:
         self._file = index.with_name(f"{index.name}.searches.jsonl")
         self._older = index.with_name(f"{index.name}.searches.1.jsonl")
 
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """The older file and the current one, whether they exist or not."""
+        return self._older, self._file
+
     def add(self, search: LoggedSearch, found: Sequence[str]) -> None:
         """Append a search. A failure to write does not affect the search.
 
@@ -129,7 +134,7 @@ class Log:
     def lines(self) -> list[str]:
         """Read all lines, the oldest first. The last one may be cut off."""
         found: list[str] = []
-        for file in (self._older, self._file):
+        for file in self.files:
             with suppress(OSError), os.fdopen(safe_open.opened(file, os.O_RDONLY), "rb") as opened:
                 found += filter(None, opened.read().decode(errors="replace").splitlines())
         return found

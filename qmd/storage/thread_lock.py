@@ -95,6 +95,11 @@ class ThreadLock:
         """True in a process forked from the one that opened the index, which cannot use it."""
         return os.getpid() != self._process
 
+    @property
+    def stays_attached(self) -> bool:
+        """True if the file stays attached between reads, as in servers."""
+        return self._warm
+
     def check_own(self) -> None:
         """Refuse use in a forked process: it lacks threads, and its locks belong to the parent.
 

@@ -26,15 +26,34 @@ create view links as
 with written as (
     select
         *,
-        regexp_extract(path, '^(.*/)?', 1) as folder,
         kind in ('wiki', 'embed') as doubled,
+        -- Dendron writes the name behind the text: [[text|a.b]]
+        case
+            when
+                doubled
+                and text <> target
+                and regexp_matches(text, '^(dendron://[^/\s]+/[^\s#]+|[^\s/#]+\.[^\s/#]+)(#|$)')
+            then regexp_extract(regexp_replace(text, '^dendron://[^/]*/', ''), '^[^#]*')
+            else ''
+        end as label
+    from marks
+    join (
+        select document_id, regexp_extract(path, '^(.*/)?', 1) as folder
+        from qmd_index.documents
+    ) using (document_id)
+    where kind in ('inline', 'reference', 'wiki', 'autolink', 'image', 'embed')
+),
+
+-- Many links of a folder have the same target: each is read and looked for once.
+targets as (
+    select
+        *,
         regexp_replace(regexp_extract(target, '^[^#?]*'), '\\([[:punct:]])', '\1', 'g') as pointed,
         target like 'id:_%' or doubled and not regexp_matches(target, '^\.\.?/') as named,
         not doubled
         and not named
         and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external
-    from marks
-    where kind in ('inline', 'reference', 'wiki', 'autolink', 'image', 'embed')
+    from (select distinct collection, folder, target, doubled, label from written)
 ),
 
 -- A target is what a path says, without escapes of Markdown and of URLs, as far as these are any.
@@ -49,20 +68,12 @@ split as (
                 )
             )
         end as name,
-        -- Dendron writes the name behind the text: [[text|a.b]]
-        case
-            when
-                doubled
-                and text <> target
-                and regexp_matches(text, '^(dendron://[^/\s]+/[^\s#]+|[^\s/#]+\.[^\s/#]+)(#|$)')
-            then regexp_extract(regexp_replace(text, '^dendron://[^/]*/', ''), '^[^#]*')
-        end as label,
         case
             when named and not doubled then null
             when doubled and not named then trim(regexp_extract(target, '^[^#]*'))
             when not doubled and not external then coalesce(try(url_decode(pointed)), pointed)
         end as address
-    from written
+    from targets
 ),
 
 -- The targets that there are, once each: a folder with a hundred links to one file asks once.
@@ -352,6 +363,33 @@ named as (
         ) as to_file
     from candidates
     group by collection, folder, name
+),
+
+answered as (
+    select
+        split.*,
+        named.to_file as to_named,
+        labelled.to_file as to_label,
+        split.collection || '/' || reached.path as to_reached,
+        split.collection || '/' || ended.path as to_ended,
+        reached.nth
+    from split
+    left join reached
+        on split.collection = reached.collection
+        and split.folder = reached.folder
+        and split.address = reached.address
+    left join ended
+        on split.collection = ended.collection
+        and split.folder = ended.folder
+        and split.address = ended.address
+    left join named
+        on split.collection = named.collection
+        and split.folder = named.folder
+        and split.name = named.name
+    left join named as labelled
+        on split.collection = labelled.collection
+        and split.folder = labelled.folder
+        and split.label = labelled.name
 )
 
 select
@@ -359,42 +397,29 @@ select
     line,
     kind,
     text,
-    target,
+    written.target,
     case
-        when
-            labelled.to_file is not null
-            and (named.to_file is null or starts_with(text, 'dendron://'))
+        when to_label is not null and (to_named is null or starts_with(text, 'dendron://'))
         then nullif(regexp_extract(text, '#(.*)$', 1), '')
         else anchor
     end as anchor,
     external,
     case
-        when '' in (split.name, split.address) then file
-        when starts_with(text, 'dendron://') and labelled.to_file is not null
-        then labelled.to_file
+        when '' in (name, address) then file
+        when starts_with(text, 'dendron://') and to_label is not null then to_label
         else coalesce(
-            named.to_file,
-            case when reached.nth < 2 then split.collection || '/' || reached.path end,
-            split.collection || '/' || ended.path,
-            split.collection || '/' || reached.path,  -- in the main language
-            labelled.to_file
+            to_named,
+            case when nth < 2 then to_reached end,
+            to_ended,
+            to_reached,  -- in the main language
+            to_label
         )
     end as to_file,
     document_id
-from split
-left join reached
-    on split.collection = reached.collection
-    and split.folder = reached.folder
-    and split.address = reached.address
-left join ended
-    on split.collection = ended.collection
-    and split.folder = ended.folder
-    and split.address = ended.address
-left join named
-    on split.collection = named.collection
-    and split.folder = named.folder
-    and split.name = named.name
-left join named as labelled
-    on split.collection = labelled.collection
-    and split.folder = labelled.folder
-    and split.label = labelled.name
+from written
+join answered
+    on written.collection = answered.collection
+    and written.folder = answered.folder
+    and written.target = answered.target
+    and written.doubled = answered.doubled
+    and written.label = answered.label

@@ -194,3 +194,11 @@ def test_a_long_text_of_a_link_is_cut_between_two_characters(form, mark):
         [shown] = document_outline(form.format(text).encode(), 0).texts.split(BETWEEN.decode())
         assert text.startswith(shown)
         assert 190 < len(shown.encode()) <= 200
+
+
+def test_links_of_several_kinds_have_their_lines():
+    text = "#[[green tea]]\n\n<a href='b.md'>b</a>\n\n#[[black tea]]\n<a href='c.md'>c</a>\n"
+    found = document_outline(text.encode(), 0)
+    rows = zip(found.lines.split(), found.texts.split(BETWEEN.decode()), strict=True)
+    green, black = ("1", "green tea"), ("5", "black tea")  # links as well as tags
+    assert list(rows) == [green, green, ("3", "b"), black, black, ("6", "c")]

@@ -11,7 +11,7 @@ from qmd.operations.sql import sql
 from qmd.surfaces.page.address import document_url
 from qmd.surfaces.page.link_graph import LinkGraph, link_graph
 from qmd.surfaces.page.links_page import (
-    SECONDS,
+    LONGER,
     Neighbour,
     NeighbourGroup,
     alike_groups,
@@ -74,7 +74,8 @@ async def graph_view(toolbox: Toolbox, name: str) -> GraphView:
             sql,
             page_statement("graph"),
             {"file": document.name, "most": MOST},
-            timeout=SECONDS,
+            timeout=LONGER,
+            takes_long=True,
         )
     except QmdError as error:
         return view._replace(problem=error.told("tool"))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MOST = 50
 """Links of each direction."""
 
-SECONDS = 8.0
-"""Time limit of the statement that resolves all links."""
+SECONDS, LONGER = 8.0, 40.0
+"""Time limits of a statement, and of one that may resolve all links."""
 
 ALIKE = 8
 
@@ -97,7 +97,11 @@ async def links_view(toolbox: Toolbox, name: str) -> AroundView:
     document = (await toolbox.look(reading.open_document, name)).document
     try:
         rows: Table = await toolbox.look(
-            sql, page_statement("links"), {"file": document.name, "most": MOST}, timeout=SECONDS
+            sql,
+            page_statement("links"),
+            {"file": document.name, "most": MOST},
+            timeout=LONGER,
+            takes_long=True,
         )
     except QmdError as error:
         return AroundView(document.name, [], problem=error.told("tool"))

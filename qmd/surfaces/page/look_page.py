@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import QmdError
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import AddressedSearch, document_url
-from qmd.surfaces.page.links_page import Neighbour, NeighbourGroup, page_statement
+from qmd.surfaces.page.kept_results import kept_results
+from qmd.surfaces.page.links_page import (
+    LONGER,
+    SECONDS,
+    Neighbour,
+    NeighbourGroup,
+    page_statement,
+)
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Table
@@ -21,9 +29,6 @@ MOST_SHARES = 15
 
 MOST_ENDS = 20
 """Loose ends of each sort that are shown; `qmd sql` shows all."""
-
-SECONDS, LONGER = 8.0, 40.0
-"""That a statement may take, and one that follows all links."""
 
 WIDE, HIGH = 10, 100
 """Of a bar over time with the room around it, and of the drawing, in units of its view box."""
@@ -38,9 +43,12 @@ PARTS = {
     "kind": "Kinds of file",
 }
 
-ENDS = {
+OF_LINKS = {
     "broken": ("Broken links", "Every link leads somewhere."),
     "orphan": ("No document links here", "Every document is linked to."),
+}
+
+OF_SEARCHES = {
     "vain": ("Searches without a result", "Every search in the log has found something."),
     "unfound": ("Never found", "Searches have found every document."),
 }
@@ -100,12 +108,19 @@ class EndsView(NamedTuple):
 
 async def look_view(toolbox: Toolbox) -> LookView:
     """Count documents over time, by collection, folder, tag and kind of file."""
-    view = LookView([], [], 0, [])
-    try:
+
+    async def counted() -> LookView:
         times = await _rows(toolbox, "over_time", MOST_PERIODS)
-        shares = await _rows(toolbox, "shares", MOST_SHARES)
+        return _counted(times, await _rows(toolbox, "shares", MOST_SHARES))
+
+    try:
+        return (await kept_results(toolbox).get(toolbox, "look", counted)).result
     except QmdError as error:
-        return view._replace(problem=error.told("tool"))
+        return LookView([], [], 0, [], problem=error.told("tool"))
+
+
+def _counted(times: Table, shares: Table) -> LookView:
+    """Arrange periods and shares."""
     periods = _periods(times)
     step = -(-len(periods) // LABELS) or 1
     groups: dict[str, list[Share]] = {part: [] for part in PARTS}
@@ -115,22 +130,36 @@ async def look_view(toolbox: Toolbox) -> LookView:
         percent = round(100 * row["documents"] / most, 2)
         url = _search(row["part"], row["name"]).url()
         group.append(Share(row["name"], row["documents"], percent, url))
-    return view._replace(
-        periods=periods,
-        labels=[(each.x, each.label) for each in periods[::step]],
-        width=WIDE * len(periods),
-        groups=[(PARTS[part], group) for part, group in groups.items() if group],
+    return LookView(
+        periods,
+        [(each.x, each.label) for each in periods[::step]],
+        WIDE * len(periods),
+        [(PARTS[part], group) for part, group in groups.items() if group],
     )
 
 
 async def ends_view(toolbox: Toolbox) -> EndsView:
     """List broken links, searches in vain, and documents that nothing leads to."""
-    found: dict[str, list[Neighbour]] = {part: [] for part in ENDS}
-    totals = dict.fromkeys(ENDS, 0)
+    kept = kept_results(toolbox)
+
+    async def of_links() -> list[NeighbourGroup]:
+        return _ends(await _rows(toolbox, "loose_ends", MOST_ENDS, is_long=True), OF_LINKS)
+
+    async def of_searches() -> list[NeighbourGroup]:
+        return _ends(await _rows(toolbox, "search_ends", MOST_ENDS, is_long=True), OF_SEARCHES)
+
     try:
-        rows = await _rows(toolbox, "loose_ends", MOST_ENDS, is_long=True)
+        links = await kept.get(toolbox, "loose ends", of_links)
+        searches = await kept.get(toolbox, "ends of searches", of_searches, with_log=True)
     except QmdError as error:
         return EndsView([], error.told("tool"))
+    return EndsView([*links.result, *searches.result])
+
+
+def _ends(rows: Table, parts: Mapping[str, tuple[str, str]]) -> list[NeighbourGroup]:
+    """Group loose ends by their parts."""
+    found: dict[str, list[Neighbour]] = {part: [] for part in parts}
+    totals = dict.fromkeys(parts, 0)
     for row in rows:
         part, file = row["part"], row["file"]
         totals[part] = row["total"]
@@ -140,12 +169,10 @@ async def ends_view(toolbox: Toolbox) -> EndsView:
             url = document_url(file, line=row["line"] or 0, fragment="hit" if row["line"] else "")
         note = f"{file} → {row['note']}" if part == "broken" else file or f"{row['note']} ×"
         found[part].append(Neighbour(row["text"] or row["note"], url, note))
-    return EndsView(
-        [
-            NeighbourGroup(title, totals[part], found[part], empty)
-            for part, (title, empty) in ENDS.items()
-        ]
-    )
+    return [
+        NeighbourGroup(title, totals[part], found[part], empty)
+        for part, (title, empty) in parts.items()
+    ]
 
 
 async def _rows(toolbox: Toolbox, name: str, most: int, *, is_long: bool = False) -> Table:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
-import anyio
 from starlette.datastructures import QueryParams
 
 from qmd.errors import QmdError
 from qmd.operations import statistics
 from qmd.surfaces.page.address import AddressedSearch, document_url
+from qmd.surfaces.page.kept_results import kept_results
 from qmd.surfaces.page.links_page import Neighbour
 from qmd.surfaces.page.map_points import HEIGHT, WIDTH, GroupLabel, MapDrawing, map_drawing
 from qmd.surfaces.page.search_page import found_documents
 
 if TYPE_CHECKING:
-    from qmd.operations.index import Index
+    from qmd.surfaces.page.kept_results import Kept
     from qmd.surfaces.tools.dispatch import Toolbox
 
 HITS = 20
@@ -62,45 +61,17 @@ class MapView(NamedTuple):
     problem: str | None = None
 
 
-class _Kept(NamedTuple):
-    """Map of one state of the index."""
-
-    state: str
-    drawing: MapDrawing
-
-
-class _Maps:
-    """Cache of the map of a server, which takes seconds to compute and changes with the index."""
-
-    def __init__(self) -> None:
-        self._lock = anyio.Lock()
-        self._kept: _Kept | None = None
-
-    async def get(self, toolbox: Toolbox) -> _Kept:
-        """Return the map of the index as it is now.
-
-        Raises:
-            QmdError: there are no vectors, or the index cannot be read.
-        """
-        async with self._lock:
-            state = await toolbox.look(_state)
-            if self._kept is None or self._kept.state != state:
-                self._kept = None
-                made = await toolbox.look(statistics.map, asks_models=True)
-                self._kept = _Kept(state, map_drawing(made))
-            return self._kept
-
-
-_MAPS: WeakKeyDictionary[Toolbox, _Maps] = WeakKeyDictionary()
-
-
-async def kept_map(toolbox: Toolbox) -> _Kept:
+async def kept_map(toolbox: Toolbox) -> Kept[MapDrawing]:
     """Return the map of a server, computed if the index has changed.
 
     Raises:
         QmdError: there are no vectors, or the index cannot be read.
     """
-    return await _MAPS.setdefault(toolbox, _Maps()).get(toolbox)
+
+    async def drawn() -> MapDrawing:
+        return map_drawing(await toolbox.look(statistics.map, asks_models=True))
+
+    return await kept_results(toolbox).get(toolbox, "map", drawn)
 
 
 async def map_view(toolbox: Toolbox, given: QueryParams) -> MapView:
@@ -113,7 +84,7 @@ async def map_view(toolbox: Toolbox, given: QueryParams) -> MapView:
         kept = await kept_map(toolbox)
     except QmdError as error:
         return view._replace(problem=error.told("tool"))
-    drawing = kept.drawing
+    drawing = kept.result
     view = view._replace(
         drawing=drawing,
         version=kept.state,
@@ -159,15 +130,3 @@ def _near(drawing: MapDrawing, at: tuple[int, int] | None) -> list[Neighbour]:
         Neighbour(drawing.titles[each], document_url(drawing.files[each]), drawing.files[each])
         for each in drawing.near(*at)
     ]
-
-
-def _state(index: Index) -> str:
-    """Describe the state of index and settings, on which a map depends."""
-    found = []
-    for file in (index.place.database, index.place.config):
-        try:
-            facts = file.stat()
-        except FileNotFoundError:
-            continue
-        found.append(f"{facts.st_mtime_ns:x}-{facts.st_size:x}")
-    return ".".join(found)

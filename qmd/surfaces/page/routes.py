@@ -256,7 +256,7 @@ async def _points(toolbox: Toolbox, request: Request) -> Response:
         "Content-Security-Policy": SEALED,
         "Cache-Control": "private, max-age=3600",
     }
-    return Response(kept.drawing.svg(), media_type=PICTURES["svg"], headers=headers)
+    return Response(kept.result.svg(), media_type=PICTURES["svg"], headers=headers)
 
 
 async def _sql(toolbox: Toolbox, request: Request) -> Response:

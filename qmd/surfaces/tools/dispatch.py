@@ -187,7 +187,12 @@ class Toolbox:
             return await stoppable(partial(reading.read_resource, self._runner, name))
 
     async def look(
-        self, work: Callable[..., Any], *given: Any, asks_models: bool = False, **named: Any
+        self,
+        work: Callable[..., Any],
+        *given: Any,
+        asks_models: bool = False,
+        takes_long: bool = False,
+        **named: Any,
     ) -> Any:
         """Return what `work` finds in the index, for a page that people look at.
 
@@ -196,12 +201,13 @@ class Toolbox:
         Args:
             work: function or coroutine function, given the index first.
             asks_models: it may use a model, and takes longer.
+            takes_long: it may take as long without one, as for the first look at a large index.
 
         Raises:
             QmdError: the index cannot be read, or it takes too long.
         """
         limiter = self._runner.models if asks_models else self._runner.readers
-        seconds = LATER if asks_models else SOON
+        seconds = LATER if asks_models or takes_long else SOON
         call = partial(work, self.engine, *given, **named)
 
         async def run() -> Any:

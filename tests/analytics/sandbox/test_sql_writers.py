@@ -17,6 +17,7 @@ from qmd import files
 from qmd.analytics import sandbox_workers as workers
 from qmd.analytics.sandbox import Limits
 from qmd.analytics.sandbox_workers import Worker
+from qmd.operations.index import Index
 from qmd.operations.sql import run_sql
 from qmd.storage import cancellation
 from qmd.storage.database import Database
@@ -61,10 +62,27 @@ def runs(monkeypatch):
     return found
 
 
+@pytest.fixture
+def served(filled):
+    """The library as a server has it, which keeps the index attached."""
+    machine = filled.engine.models.machine
+    filled.engine.close()
+    filled.engine = Index(filled.engine.place, machine, warm=True)
+    filled.engine.read(lambda _: None)
+    yield filled
+    filled.engine.close()
+
+
+@pytest.fixture(params=["filled", "served"])
+def either(request):
+    return request.getfixturevalue(request.param)
+
+
 @pytest.mark.parametrize("room", [True, False])
 def test_a_query_that_takes_long_gives_way_to_a_writer_and_is_asked_again_of_a_copy(
-    filled, runs, monkeypatch, room
+    either, runs, monkeypatch, room
 ):
+    filled = either
     if not room:
         monkeypatch.setattr(files, "copy_file", partial(_full_disk, filled))
     with ThreadPoolExecutor(1) as pool:
@@ -84,7 +102,8 @@ def _full_disk(library, source, target):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
+def test_a_query_in_a_copy_holds_up_no_writer(either, runs):
+    filled = either
     endless, stop = UNTIL_WRITTEN.replace("'tea'", "'coffee'"), cancellation.Stop()
     around = copy_context()
     around.run(cancellation.CURRENT.set, stop)
@@ -109,7 +128,25 @@ def test_a_query_that_is_quick_is_not_disturbed(filled, runs, monkeypatch):
     assert runs.qsize() == 1
 
 
-def test_an_answer_holds_up_nobody_while_it_is_read(filled):
+def test_a_server_searches_beside_a_query_with_what_it_has_loaded(served, runs, monkeypatch):
+    monkeypatch.setattr(workers, "SECONDS_BEFORE_YIELD", float(LONG))
+    endless, stop = UNTIL_WRITTEN, cancellation.Stop()
+    around = copy_context()
+    around.run(cancellation.CURRENT.set, stop)
+    loaded = served.engine.database.read(lambda cursor: cursor.memory)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(around.run, rows_of, served, endless)
+        runs.get(timeout=LONG)
+        assert served.found("tea") == ["tea.md"]
+        assert not asked.done()
+        stop.ask()
+        with pytest.raises(cancellation.Stopped):
+            asked.result(timeout=LONG)
+    assert served.engine.database.read(lambda cursor: cursor.memory) is loaded
+
+
+def test_an_answer_holds_up_nobody_while_it_is_read(either):
+    filled = either
     with closing(run_sql(filled.engine, "from documents", (), Limits())) as answer:
         filled.write("water.md", "# Water")
         filled.update()
@@ -118,7 +155,9 @@ def test_an_answer_holds_up_nobody_while_it_is_read(filled):
     assert rows_of(filled, "select count(*) from documents") == [("3",)]
 
 
-def test_queries_and_searches_of_one_process_take_turns(filled):
+def test_queries_and_searches_of_one_process_take_turns(either):
+    filled = either
+
     def ask(number: int) -> object:
         if number % 3 == 0:
             return rows_of(filled, "select count(*) from bm25('tea')")

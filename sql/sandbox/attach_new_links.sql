@@ -1,0 +1,5 @@
+-- A new file for resolved links.
+--
+-- in   $path        text     put in as text, since attach takes no parameters
+-- in   $block_size  integer  bytes
+attach $path as qmd_links (type duckdb, storage_version 'v1.5.0', block_size $block_size)

@@ -1,0 +1,16 @@
+-- State of all that tells where links lead: another text as soon as one of them may lead elsewhere.
+--
+-- in   $rules     text    digest of the statements that resolve links
+-- out  documents  bigint
+-- out  state      text
+select
+    count(*) as documents,
+    concat_ws(
+        ' ',
+        $rules,
+        count(*),
+        bit_xor(hash(document_id, collection, path, title, aliases, metadata, reader, hash)),
+        -- of texts that had no outline yet
+        (select count(*) from qmd_index.content where outline is null)
+    ) as state
+from qmd_index.documents
