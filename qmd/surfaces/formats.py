@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from qmd.errors import UsageError
 from qmd.text.display_width import columns_of, padded
-from qmd.visible import shown
+from qmd.visible import MAX_SHOWN_LENGTH, shown
 from qmd.wording import on_one_line
 
 
@@ -192,13 +192,18 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     """Rows in columns, each in one line; some columns aligned to the right."""
     if not rows:
         return ""
-    rows = [[shown(text) for text in row] for row in rows]
-    widths = [max(columns_of(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return "".join(
-        "  ".join(
-            padded(text, width, right=at in right)
-            for at, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        + "\n"
-        for row in rows
+    columns = (
+        _column(cells, right=at in right) for at, cells in enumerate(zip(*rows, strict=True))
     )
+    return "".join("  ".join(row).rstrip() + "\n" for row in zip(*columns, strict=True))
+
+
+def _column(cells: Sequence[str], *, right: bool) -> list[str]:
+    """Write the cells of a column on one line each, as wide as the widest of them."""
+    text = "".join(cells)
+    if text.isascii() and text.isprintable() and max(map(len, cells)) <= MAX_SHOWN_LENGTH:
+        width = max(map(len, cells))  # nothing to escape or to shorten, as in most columns
+        return [cell.rjust(width) if right else cell.ljust(width) for cell in cells]
+    written = [shown(cell) for cell in cells]
+    width = max(map(columns_of, written))
+    return [padded(cell, width, right=right) for cell in written]
