@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class Kept(NamedTuple, Generic[Result]):
+class KeptResult(NamedTuple, Generic[Result]):
     """A result and the state of the files that it was computed from."""
 
     state: str
@@ -30,7 +30,7 @@ class KeptResults:
 
     def __init__(self) -> None:
         self._locks: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
-        self._kept: dict[str, Kept[Any]] = {}
+        self._kept: dict[str, KeptResult[Any]] = {}
 
     async def get(
         self,
@@ -39,7 +39,7 @@ class KeptResults:
         work: Callable[[], Awaitable[Result]],
         *,
         with_log: bool = False,
-    ) -> Kept[Result]:
+    ) -> KeptResult[Result]:
         """Return the result for the index as it is now.
 
         Args:
@@ -50,10 +50,10 @@ class KeptResults:
         """
         async with self._locks[kind]:
             state, settled = await toolbox.look(_state, with_log=with_log)
-            known: Kept[Result] | None = self._kept.get(kind)
+            known: KeptResult[Result] | None = self._kept.get(kind)
             if known is None or known.state != state:
                 self._kept.pop(kind, None)
-                known = Kept(state, await work())
+                known = KeptResult(state, await work())
                 if settled:
                     self._kept[kind] = known
             return known

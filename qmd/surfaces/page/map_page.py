@@ -16,7 +16,7 @@ from qmd.surfaces.page.map_points import HEIGHT, WIDTH, GroupLabel, MapDrawing, 
 from qmd.surfaces.page.search_page import found_documents
 
 if TYPE_CHECKING:
-    from qmd.surfaces.page.kept_results import Kept
+    from qmd.surfaces.page.kept_results import KeptResult
     from qmd.surfaces.tools.dispatch import Toolbox
 
 HITS = 20
@@ -61,7 +61,7 @@ class MapView(NamedTuple):
     problem: str | None = None
 
 
-async def kept_map(toolbox: Toolbox) -> Kept[MapDrawing]:
+async def kept_map(toolbox: Toolbox) -> KeptResult[MapDrawing]:
     """Return the map of a server, computed if the index has changed.
 
     Raises:
