@@ -1,6 +1,6 @@
 """Pages of a server beside its plain JSON route: time, weight, first paint, typing, and memory.
 
-python -m bench.pages [--rounds 20] [--views 1000] [--chromium /usr/bin/chromium]
+python -m bench.pages [--rounds 20] [--views 1000] [--no-map] [--chromium /usr/bin/chromium]
 
 The index is that of the environment (`INDEX_PATH`). Pages and `POST /search` take turns, so that
 both meet the same load of the machine; times are ratios of medians.
@@ -16,7 +16,9 @@ import shutil
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import quote
 
 from bench.serving import running
 from bench.usage import pss
@@ -48,6 +50,36 @@ def pages(file: str) -> dict[str, str]:
     }
 
 
+WORDS = (
+    "memory class window error function template string file thread pointer array list exception "
+    "message object control object server client build project debug compile link library"
+).split()
+"""Words that are searched for while the memory of the server is looked at."""
+
+STEPS = 8
+"""Looks at the memory."""
+
+
+def varied(files: Sequence[str], at: int) -> str:
+    """Return the address of a view: each kind of page in turn, of another search or document."""
+    turn = at // len(KINDS)
+    file = quote(files[turn % len(files)])
+    words = quote(f"{WORDS[turn % len(WORDS)]} {WORDS[(7 * turn + 3) % len(WORDS)]}")
+    return KINDS[at % len(KINDS)].format(file=file, words=words)
+
+
+KINDS = (
+    "/",
+    "/?q={words}&mode=words",
+    "/doc/{file}?q={words}",
+    "/links/{file}",
+    "/look",
+    "/lists",
+    "/sql?run=1&query=select+file+from+documents+limit+5",
+    "/?q={words}&mode=words&page=2",
+)
+
+
 def get(port: int, path: str, body: str | None = None) -> tuple[float, bytes]:
     """Send a request; return the seconds to the last byte, and the answer."""
     link = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
@@ -59,6 +91,16 @@ def get(port: int, path: str, body: str | None = None) -> tuple[float, bytes]:
     data = link.getresponse().read()
     link.close()
     return time.perf_counter() - started, data
+
+
+def named(port: int) -> list[str]:
+    """Return the documents that the words find, each once."""
+    found: dict[str, None] = {}
+    for word in WORDS:
+        asked = json.dumps({"searches": [{"type": "lex", "query": word}], "limit": 50})
+        results = json.loads(get(port, "/search", asked)[1])["results"]
+        found.update(dict.fromkeys(each["file"] for each in results))
+    return list(found)
 
 
 def paint(port: int, path: str, chromium: str) -> float | None:
@@ -134,6 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.pages")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--views", type=int, default=1000)
+    parser.add_argument("--map", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--chromium", default=shutil.which("chromium"))
     given = parser.parse_args()
     command = [sys.executable, "-m", "qmd"]
@@ -142,6 +185,7 @@ def main() -> None:
         port = server.port
         found = json.loads(get(port, "/search", asked)[1])
         of = pages(found["results"][0]["file"])
+        of = {name: path for name, path in of.items() if given.map or "map" not in name}
         times: dict[str, list[float]] = {name: [] for name in (*of, JSON)}
         weights = {}
         for path in of.values():  # what the first of each loads
@@ -171,13 +215,14 @@ def main() -> None:
                 f"{typed.busy:.1f} ms CPU of the page each",
                 flush=True,
             )
+        files = named(port)
         sizes = [pss(server.process.pid)]
         for at in range(given.views):
-            get(port, list(of.values())[at % len(of)])
-            if at + 1 in (given.views // 2, given.views):
+            get(port, varied(files, at))
+            if (at + 1) % max(1, given.views // STEPS) == 0:
                 sizes.append(pss(server.process.pid))
         shown = ", ".join(f"{size:.0f}" for size in sizes)
-        print(f"memory: {shown} MB before, after half and after all of {given.views} views (PSS)")
+        print(f"memory: {shown} MB before and in the course of {given.views} varied views (PSS)")
 
 
 if __name__ == "__main__":

@@ -229,7 +229,9 @@ class ShardedDatabase(Database):
         self._results: dict[Hashable, Any] = {}
         self._guard = threading.Lock()
 
-    def read(self, work: Callable[[Cursor], Result], *, aside: bool = False) -> Result:
+    def read(
+        self, work: Callable[[Cursor], Result], *, aside: bool = False, small: bool = False
+    ) -> Result:
         """Run `work` on the shards, beside other reads.
 
         In an operation that may leave shards out, it runs again without those that are missing: so

@@ -88,7 +88,13 @@ class ShardedIndex(Index):
         self._allow_partial = allow_partial
         self.deadline = deadline
 
-    def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
+    def read(
+        self,
+        work: Callable[[Cursor], Found],
+        *,
+        key: Hashable | None = None,
+        small: bool = False,
+    ) -> Found:
         """Return the result of `work` on the shards; their settings are those of the build."""
         if key is not None:
             return self.database.remembered(key, work)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from qmd.declaration.parameters import UNLIMITED, Selection, selected
+from qmd.types import Filter
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
     from qmd.storage.cursor import Cursor
-    from qmd.types import Filter
 
 MOST_VALUES = 12
 """Values of a facet."""
@@ -59,18 +60,32 @@ def facet_counts(index: Index, words: str, *, depth: int = 1, **among: Unpack[Se
         UsageError: a date or the filter cannot be read.
         CollectionNotFound: no collection has one of the names.
     """
-    return index.read(partial(_facets, index, words, depth, selected(**among)))
+    chosen = selected(**among)
+    of_all = not words.strip() and chosen == Filter()
+    work = partial(_facets, index, words, depth, chosen)
+    return index.read(work, key=("facets", depth) if of_all else None)
 
 
 def _facets(index: Index, words: str, depth: int, among: Filter, cursor: Cursor) -> Facets:
-    from qmd.storage.cursor import as_json
-
     ids = _matching(index, words, among, cursor)
-    rows = cursor.run("documents/facets", ids=as_json(ids), depth=depth, most=MOST_VALUES)
+    rows = _facet_rows(index, ids, depth, cursor)
     found: dict[str, list[tuple[str, int]]] = {}
     for facet, value, documents in rows:
         found.setdefault(facet, []).append((value, documents))
     return Facets(len(ids), found)
+
+
+def _facet_rows(
+    index: Index, ids: list[int], depth: int, cursor: Cursor
+) -> Iterable[tuple[str, str, int]]:
+    from qmd.storage.cursor import as_json
+
+    if depth == 1 and index.database.stays_attached:
+        from qmd.operations.facet_table import load_facets
+
+        table = index.database.remembered("facet table", load_facets, cursor=cursor)
+        return table.rows(ids, MOST_VALUES)
+    return cursor.run("documents/facets", ids=as_json(ids), depth=depth, most=MOST_VALUES)
 
 
 def _matching(index: Index, words: str, among: Filter, cursor: Cursor) -> list[int]:
@@ -101,7 +116,10 @@ def newest(
         UsageError: a date or the filter cannot be read.
         CollectionNotFound: no collection has one of the names.
     """
-    return index.read(partial(_newest, index, selected(**among), limit, skip))
+    chosen = selected(**among)
+    is_first = chosen == Filter() and not skip
+    work = partial(_newest, index, chosen, limit, skip)
+    return index.read(work, key=("newest", limit) if is_first else None)
 
 
 def _newest(

@@ -216,16 +216,23 @@ class Index:
         if names and config.is_blank(self.place):
             raise ConfigEmptied(self.place.config, names)
 
-    def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
+    def read(
+        self,
+        work: Callable[[Cursor], Found],
+        *,
+        key: Hashable | None = None,
+        small: bool = False,
+    ) -> Found:
         """Return the result of `work`, with the tables synchronized with index.yml.
 
         Args:
             key: of the result in memory, which stays valid until the index changes.
+            small: see `Database.read`.
         """
         try:
             stamp = config.stamp(self.place)
-        except FileNotFoundError:
-            return self.database.read(work)
+        except FileNotFoundError:  # the tables have the settings
+            return self.database.remembered(key, work) if key else self.database.read(work)
         known, digest = self._mirrored
         is_known = stamp is not None and stamp == known
         if not is_known:
@@ -240,7 +247,7 @@ class Index:
         try:
             if key and is_known:
                 return self.database.remembered(key, checked)
-            found = self.database.read(checked)
+            found = self.database.read(checked, small=small)
         except StaleTables:
             try:
                 self.sync()

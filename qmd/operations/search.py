@@ -131,7 +131,8 @@ def search(
             full=full,
             copies=not all_copies,
             max_tokens=max_tokens,
-        )
+        ),
+        small=True,
     )
 
 

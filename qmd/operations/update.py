@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qmd")
 
+MANY_READ = 10_000
+"""Documents from which on an update puts postings and words in order at its end, which takes a
+fifth of the time until then: from there, a command that searches takes a quarter less."""
+
 Pull = Annotated[
     bool,
     Parameter(
@@ -173,7 +177,10 @@ async def run_update(
     await to_thread.run_sync(index.end_readers)
     await to_thread.run_sync(fill, index.database)
     replaced = await to_thread.run_sync(retokenize, index.database)
-    merge = partial(maintenance.merge, index.database, always=replaced > 0)
+    read = sum(report.new + report.updated for report in reports)
+    merge = partial(
+        maintenance.merge, index.database, always=replaced > 0, at_leisure=read >= MANY_READ
+    )
     await to_thread.run_sync(merge)
     await to_thread.run_sync(settle, index.database)
     await to_thread.run_sync(free_old_texts, index.database)

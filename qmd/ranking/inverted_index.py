@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 _START = (1 << 32) - 1
 
+GROUPED = 64
+"""Documents of a group, of which the best score is compared with those of other groups."""
+
+_CLOSE = 1e-11
+"""Difference of two scores that may be equal once they are rounded, and more."""
+
 _Run = tuple[int, Part, int]
 """First slot of a segment, a part of it, and the place of a term there."""
 
@@ -99,18 +105,22 @@ class Inverted:
             scores[slots] = kept
         scores[self._slots(wanted.banned)] = 0
         scores[self._gone] = 0
-        slots = scores.nonzero()[0]
-        return self._first(slots, _rounded(scores[slots]), limit)
+        return self._first(scores, limit)
 
     def _slots(self, ids: Collection[int]) -> NDArray[np.intp]:
         return self.shelf.ids.searchsorted(np.fromiter(ids, np.uint32, len(ids)))
 
-    def _first(
-        self, slots: NDArray[np.intp], scores: NDArray[np.float64], limit: int
-    ) -> list[tuple[int, float]]:
+    def _first(self, scores: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
+        """Return the documents with the best scores, and all that tie with the last of them.
+
+        Args:
+            scores: of each slot; 0: the document does not match.
+        """
+        least = _bound(scores, limit)
+        slots = (scores >= least - _CLOSE if least > _CLOSE else scores != 0).nonzero()[0]
+        scores = _rounded(scores[slots])
         if len(scores) > limit:
-            least = np.partition(scores, -limit)[-limit]
-            best = scores >= least
+            best = scores >= np.partition(scores, -limit)[-limit]
             slots, scores = slots[best], scores[best]
         order = np.lexsort((slots, -scores))
         ids = self.shelf.ids[slots[order]]
@@ -220,6 +230,18 @@ def _in_both(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int
     at = np.minimum(other.searchsorted(one), len(other) - 1)
     both: NDArray[np.int64] = one[other[at] == one]
     return both
+
+
+def _bound(scores: NDArray[np.float64], limit: int) -> float:
+    """Find a bound below the best scores, and close to them: most of them lie in different groups.
+
+    It takes a tenth of the time that it takes to sort out all scores that are not 0.
+    """
+    size = len(scores) // GROUPED
+    if limit > size:
+        return 0.0
+    highest = scores[: size * GROUPED].reshape(GROUPED, size).max(axis=0)
+    return float(np.partition(highest, -limit)[-limit])
 
 
 def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:

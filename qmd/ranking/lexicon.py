@@ -59,13 +59,13 @@ class Strings:
 
     def between(self, first: int, last: int) -> list[str]:
         """Return neighbours, without the last."""
-        bounds = self._bounds[first : last + 1].tolist()
-        start = bounds[0]
-        data = bytes(self._data[start : bounds[-1]])
-        return [
-            data[begin - start : end - start].decode(errors="replace")
-            for begin, end in pairwise(bounds)
-        ]
+        ends = self._bounds[first : last + 1]
+        data = bytes(self._data[ends[0] : ends[-1]])
+        bounds = (ends - ends[0]).tolist()
+        if data.isascii():
+            text = data.decode("ascii")
+            return [text[begin:end] for begin, end in pairwise(bounds)]
+        return [data[begin:end].decode(errors="replace") for begin, end in pairwise(bounds)]
 
     def first_from(self, key: bytes, low: int = 0) -> int:
         """Find the first of ascending strings that is not before some bytes."""

@@ -7,6 +7,7 @@ import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from operator import or_
 
 from qmd.text import tokenizer
@@ -91,6 +92,14 @@ class Matcher:
         """Yield the lines with query words, in order, each with the bits of these words.
 
         Args:
+            starts: see `parts_with`.
+        """
+        return chain.from_iterable(self.parts_with(text, starts))
+
+    def parts_with(self, text: str, starts: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+        """Yield the same as `lines_with`, in lists for parts of the text, one after the other.
+
+        Args:
             starts: of each line in the text, and where one after the last would start.
         """
         lines = len(starts) - 1
@@ -113,7 +122,7 @@ class Matcher:
                 bits = self._bits_in(text[starts[line] : starts[line + 1] - 1])
                 if bits:
                     found[line] = bits
-            yield from sorted(found.items())
+            yield sorted(found.items())
 
     def _met(
         self,

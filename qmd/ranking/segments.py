@@ -192,7 +192,7 @@ class DocumentShelf:
         numbers, sizes, times = self._stamps
         found = {}
         for number, columns, slot in self._found(ids):
-            at = int(numbers.searchsorted(number))
+            at = int(numbers.searchsorted(numbers.dtype.type(number)))
             if at < len(numbers) and numbers[at] == number:
                 names = columns.names
                 found[number] = FileStamp(
@@ -202,7 +202,7 @@ class DocumentShelf:
 
     def _found(self, ids: Iterable[int]) -> Iterator[tuple[int, Documents, int]]:
         """Yield numbers with the segments and the slots there."""
-        numbers = np.fromiter(ids, np.int64)
+        numbers = np.fromiter(ids, self.ids.dtype)  # of another type, all of them are converted
         slots = self.ids.searchsorted(numbers)
         for number, slot in zip(numbers.tolist(), slots.tolist(), strict=True):
             if slot == len(self.ids) or self.ids[slot] != number or slot in self._gone:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from qmd.ranking.matcher import AT_ONCE, Matcher
@@ -15,6 +15,7 @@ from qmd.text import tokenizer
 
 _CHUNK = re.compile(r"\S+")
 _PIECE = re.compile(r"([^\n]{,24}\S*+)(?:\s|$)")
+_AND_BREAK = (1).__add__
 _NEAR = 1000
 """Characters of a chunk in which its next word is searched."""
 
@@ -96,8 +97,7 @@ def snippet(
 
 def _starts(lines: Sequence[str]) -> list[int]:
     """Return where each line starts in its text, and where one after the last would."""
-    before = accumulate(map(len, lines), initial=0)
-    return [size + breaks for breaks, size in enumerate(before)]
+    return list(accumulate(map(_AND_BREAK, map(len, lines)), initial=0))
 
 
 def _best_lines(
@@ -119,21 +119,11 @@ def _best_lines(
     Args:
         floor: lines of front matter.
     """
-    better: list[int] = []
-    poor: list[tuple[int, int]] = []
-
-    def good() -> Iterator[tuple[int, int]]:
-        for at, bits in match.lines_with(body, starts):
-            if at < floor or is_poor(lines[at], match) or is_in_data(lines[at], match.found_in):
-                poor.append((at, bits))
-            else:
-                better.append(at)
-                yield at, bits
-
-    best = _best_window(starts, good(), length, distinct)
-    if best is None and poor:
-        best = _best_window(starts, iter(poor), length, distinct)
-        better = [at for at, _ in poor]
+    found = _Lines(lines, match.parts_with(body, starts), match, floor)
+    best = best_window(starts, found.all(), length, distinct, found.counts)
+    if best is None:
+        found = found.of_poor()
+        best = best_window(starts, found.all(), length, distinct, found.counts)
     if best is None:
         written = [at for at, line in enumerate(lines) if line.strip()]
         wordy = (at for at in written if at >= floor and not is_in_data(lines[at], match.found_in))
@@ -141,27 +131,84 @@ def _best_lines(
         start = next(first, next(iter(written), 0))
         return (start, start + 1), floor if start >= floor else 0
     start, end = best
-    fits = bisect_left(starts, starts[end] - length, 0, start)
-    start = better[bisect_left(better, fits)]
+    start = found.first_from(bisect_left(starts, starts[end] - length, 0, start))
     last = bisect_right(starts, starts[start] + length) - 1  # lines before it fit
-    fit = bisect_left(better, last)
-    end = max(end, better[fit - 1] + 1 if fit else 0)
-    earlier = bisect_left(better, start)
-    below = better[earlier - 1] + 1 if earlier else 0
+    end = max(end, found.last_before(last) + 1)
+    below = found.last_before(start) + 1
     return (start, end), max(below, floor if start >= floor else 0)
 
 
-def _best_window(
+class _Lines:
+    """Lines of a text that match, as far as they have been read.
+
+    Args:
+        parts: lines that match, in order, with the bits of their words of the query.
+        floor: lines of front matter; None: each line counts.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        parts: Iterable[list[tuple[int, int]]],
+        match: Matcher,
+        floor: int | None,
+    ) -> None:
+        self._lines = lines
+        self._parts = parts
+        self._match = match
+        self._floor = floor
+        self._read: list[tuple[int, int]] = []
+        self._counts: dict[int, bool] = {}
+
+    def of_poor(self) -> _Lines:
+        """Return the lines that have been read, where none counts, so that each does."""
+        return _Lines(self._lines, [self._read], self._match, None)
+
+    def all(self) -> Iterator[tuple[int, int]]:
+        """Yield the lines, in order, with the bits of their words of the query."""
+        for part in self._parts:
+            self._read += part
+            yield from part
+
+    def counts(self, at: int) -> bool:
+        """Check that a line is no front matter, links alone, boilerplate of code or data."""
+        if self._floor is None:
+            return True
+        known = self._counts.get(at)
+        if known is None:
+            line, match = self._lines[at], self._match
+            is_left_out = at < self._floor or is_poor(line, match)
+            known = self._counts[at] = not (is_left_out or is_in_data(line, match.found_in))
+        return known
+
+    def first_from(self, line: int) -> int:
+        """Find the first line from one on that matches and counts; there is one."""
+        place = bisect_left(self._read, (line, 0))
+        return next(at for at, _ in islice(self._read, place, None) if self.counts(at))
+
+    def last_before(self, line: int) -> int:
+        """Find the last line before another that matches and counts; -1 without one."""
+        place = bisect_left(self._read, (line, 0))
+        before = (self._read[each][0] for each in range(place - 1, -1, -1))
+        return next(filter(self.counts, before), -1)
+
+
+def best_window(
     starts: Sequence[int],
     matching: Iterator[tuple[int, int]],
     length: int,
     distinct: int | None,
+    counts: Callable[[int], bool] | None = None,
 ) -> tuple[int, int] | None:
     """Find the window with the most distinct query words, in the fewest lines; None without any.
+
+    Lines that do not count only make a window look better than it is, so that no line has to be
+    checked in a window that would not be the best one anyway.
 
     Args:
         starts: of each line, and where one after the last would start.
         matching: lines that match, in order, with the bits of their words of the query.
+        counts: tells whether a line counts; None: each does.
     """
     ahead: deque[tuple[int, int]] = deque()  # matching lines of the window
     best, most = None, (0, 0, 0)  # from its first line to the last with a new word
@@ -178,12 +225,16 @@ def _best_window(
         seen, spread = _seen(ahead)
         value = seen, -spread, count
         if value > most:
+            if counts is not None and not all(counts(at) for at, _ in ahead):
+                ahead = deque(each for each in ahead if counts(each[0]))
+                count = sum(bits.bit_count() for _, bits in ahead)
+                continue
             best, most = (ahead[0][0], ahead[0][0] + spread + 1), value
-        if seen == distinct:
-            if not spread:
-                return best
-            # The same words may be nearer to each other, but not at the other end of a book.
-            last = min(last, starts[ahead[0][0]] + AT_ONCE)
+            if seen == distinct:
+                if not spread:
+                    return best
+                # The same words may be nearer to each other, but not at the other end of a book.
+                last = min(last, starts[ahead[0][0]] + AT_ONCE)
         count -= ahead.popleft()[1].bit_count()
 
 
@@ -266,7 +317,7 @@ def _densest(line: str, match: Matcher, length: int) -> tuple[int, int]:
     pieces = _PIECE.findall(line)
     starts = _starts(pieces)
     text = "\n".join(pieces)
-    found = _best_window(starts, match.lines_with(text, starts), length, None)
+    found = best_window(starts, match.lines_with(text, starts), length, None)
     if found is None:
         return 0, len(line)
     return starts[found[0]], min(starts[found[1]], len(line))

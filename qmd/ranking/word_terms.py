@@ -97,10 +97,11 @@ class WordTerms:
 
     def _inflected(self, stemmed: str, code: str) -> list[str]:
         """Return words of the index that have a stem."""
-        from qmd.text.stems import stem
+        from qmd.text.stems import stems_of_all
 
-        near = (word for word, _ in self._near.get(stemmed, ()))
-        return [word for word in near if word.isalpha() and stem(word, code) == stemmed]
+        near = [word for word, _ in self._near.get(stemmed, ()) if word.isalpha()]
+        found = zip(near, stems_of_all(near, code), strict=True)
+        return [word for word, found_stem in found if found_stem == stemmed]
 
     def _may_have_stem(self, form: str) -> bool:
         """Return whether the index can have the stem of a form that it does not have.

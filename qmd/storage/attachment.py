@@ -27,8 +27,9 @@ BLOCK_SIZE = 65_536
 """Bytes of a block of a new index file; an older file keeps the 262,144 of DuckDB until `cleanup`
 writes it anew. A search reads a whole block for each text that it shows."""
 
-LEAST_MEMORY = "32MB"
-"""Buffer memory of DuckDB for a file whose content is cached elsewhere."""
+LEAST_MEMORY = "64MB"
+"""Buffer memory of DuckDB for a file whose content is cached elsewhere. It is enough for the parts
+of tables that every search reads, and for the texts of some searches."""
 
 ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -64,6 +65,7 @@ class Attachment:
         self._memory_limit = memory_limit
         self._threads = threads
         self._root: Connection | None = None
+        self._is_small = False
         self._spill = spill_folder(path)
 
     @property
@@ -94,6 +96,7 @@ class Attachment:
         """
         if is_unfinished(self._path):
             self._path.resolve().unlink()
+        self.grow()
         name = "store/attach_to_write"
         attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
@@ -114,13 +117,20 @@ class Attachment:
     def shed(self) -> None:
         """Release the memory of cached parts of the file, which later reads load again.
 
-        No other thread may use the engine in the meantime.
+        From then on, such a part takes the place of another one until `grow`: to allocate new
+        memory for it takes as long as to read it. No other thread may use the engine meanwhile.
         """
-        try:
-            with suppress(DatabaseError):  # memory in use is not released
+        if not self._is_small:
+            self._is_small = True
+            with suppress(DatabaseError):  # memory in use is not released, now
                 self._engine().execute(filled("store/limit_memory", limit=LEAST_MEMORY))
-        finally:
-            self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
+
+    def grow(self) -> None:
+        """Give the engine all of its memory again."""
+        if self._is_small:
+            with suppress(DatabaseError):  # others use all of it now: the next read tries again
+                self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
+                self._is_small = False
 
     def leave(self, cursors: Sequence[object]) -> bool:
         """Leave an engine without the file to the end of the process, which frees it at once.
@@ -144,6 +154,7 @@ class Attachment:
         if self._root is not None:
             self._root.close()
             self._root = None
+            self._is_small = False
 
     def _engine(self) -> Connection:
         if self._root is None:

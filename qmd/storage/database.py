@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from pathlib import Path
 
-from qmd.errors import IndexNotWritable
+from qmd.errors import IndexNotWritable, NotEnoughMemory
 from qmd.storage import cancellation
 from qmd.storage.attachment import attach
 from qmd.storage.cursor import Connection, Cursor
@@ -34,18 +34,32 @@ class Database(ThreadLock):
         schema: number of the last migration to run; None: all.
     """
 
-    def read(self, work: Callable[[Cursor], Result], *, aside: bool = False) -> Result:
+    def read(
+        self, work: Callable[[Cursor], Result], *, aside: bool = False, small: bool = False
+    ) -> Result:
         """Run `work` on one state of the index, beside other reads.
 
         Args:
             aside: leave the cursors with plans to other reads.
+            small: leave DuckDB with little memory where most is held outside of it. If that is not
+                enough, `work` runs again with all of it.
 
         Raises:
             IndexFailure: the index is busy, unreadable, or too new.
             Stopped: the caller has cancelled. See `cancellation`.
         """
+        if small:
+            try:
+                return self._read(work, aside=aside, small=True)
+            except NotEnoughMemory:
+                pass
+        return self._read(work, aside=aside)
+
+    def _read(
+        self, work: Callable[[Cursor], Result], *, aside: bool, small: bool = False
+    ) -> Result:
         stop = cancellation.CURRENT.get()
-        cursor = self._begin_read(aside=aside)
+        cursor = self._begin_read(aside=aside, small=small)
         try:
             with translating(self.path), stop.over(cursor.connection) if stop else nullcontext():
                 return work(cursor)

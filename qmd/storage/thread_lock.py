@@ -111,7 +111,7 @@ class ThreadLock:
 
     # -- reading ---------------------------------------------------------------
 
-    def _begin_read(self, *, aside: bool = False) -> Cursor:
+    def _begin_read(self, *, aside: bool = False, small: bool = False) -> Cursor:
         self.check_own()
         began = time.monotonic()
         with self._turn:
@@ -131,6 +131,8 @@ class ThreadLock:
                         self._detach()
                 else:
                     break
+            if not small:
+                self._attachment.grow()
             is_spare = self._idle and not aside
             cursor = self._idle.pop() if is_spare else Cursor(self._attachment.connection())
             cursor.memory = self._seen

@@ -57,6 +57,15 @@ def stem(spelt: str, code: str) -> str | None:
     return None if name is None else fold(_stemmer(name).stemWord(spelt))
 
 
+def stems_of_all(words: list[str], code: str) -> list[str]:
+    """Return the folded stems of words in small letters.
+
+    Args:
+        code: of a language with a stemmer.
+    """
+    return list(map(fold, _stemmer(STEMMED[code]).stemWords(words)))
+
+
 def _stemmer(name: str) -> Stemmer.Stemmer:
     known: dict[str, Stemmer.Stemmer] = _own.__dict__.setdefault("stemmers", {})
     if name not in known:

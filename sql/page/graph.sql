@@ -11,31 +11,24 @@
 -- out  target  text?    as it is written, of a link that leads to no document
 -- out  via     text[]   documents between, those of the first steps that are here themselves
 -- out  total   bigint   of this step, documents and other links apart
-with edges as materialized (
+with around as materialized (
     select
         file as source,
         to_file,
         case when to_file is null then target end as address,
-        first(text order by line) as text
+        first(text order by line, text) as text
     from links
-    where to_file is distinct from file and (to_file is not null or file = $file)
+    where (file = $file or to_file = $file) and to_file is distinct from file
     group by source, to_file, address
-),
-
-known as (
-    select to_file as file, count(*) as links
-    from edges
-    where to_file is not null
-    group by to_file
 ),
 
 ends as (
     select source as file, null as address, text, -1 as step
-    from edges
+    from around
     where to_file = $file
     union all
     select to_file, address, text, 1
-    from edges
+    from around
     where source = $file
 ),
 
@@ -43,6 +36,43 @@ near as (
     select sum(step)::integer as step, file, address as target, first(text order by step) as text
     from ends
     group by file, address
+),
+
+-- Of documents that are near, the links further on.
+edges as materialized (
+    select distinct file as source, to_file
+    from links
+    where
+        to_file is not null
+        and to_file <> file
+        and (
+            to_file in (select file from near where step < 1 and file is not null)
+            or file in (select file from near where step > -1 and file is not null)
+        )
+),
+
+beyond as (
+    select source as file, -2 as step, near.file as via
+    from edges
+    join near on edges.to_file = near.file and near.step < 1
+    union all
+    select to_file, 2, near.file
+    from edges
+    join near on edges.source = near.file and near.step > -1
+),
+
+-- How many documents link to each.
+known as (
+    select to_file as file, count(distinct file) as links
+    from links
+    where
+        to_file <> file
+        and to_file in (
+            select file from near where file is not null
+            union
+            select file from beyond
+        )
+    group by to_file
 ),
 
 nearest as (
@@ -56,17 +86,6 @@ nearest as (
     qualify
         row_number() over (partition by step, near.file is null order by links desc, file, target)
         <= $most
-),
-
-beyond as (
-    select source as file, -2 as step, near.file as via
-    from edges
-    join near on edges.to_file = near.file and near.step < 1
-    union all
-    select to_file, 2, near.file
-    from edges
-    join near on edges.source = near.file and near.step > -1
-    where to_file is not null
 ),
 
 far as (

@@ -24,8 +24,8 @@ once as (
     select
         incoming,
         other,
-        first(text order by line) as text,
-        first(target order by line) as target
+        first(text order by line, text) as text,
+        first(target order by line, text) as target
     from around
     group by incoming, other, case when other is null then target end
 )

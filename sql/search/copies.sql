@@ -15,9 +15,14 @@ pairs as (
         from_json($overlaps, '[{"outer": "VARCHAR", "inner": "VARCHAR", "prefix": "VARCHAR"}]'),
         recursive := true
     )
+),
+-- as the outer collection names the files of the inner one: a join of two columns each, by hashes
+inside as (
+    select pairs.outer as collection, pairs.prefix || asked.path as path
+    from pairs
+    join asked on asked.collection = pairs.inner
 )
-select distinct copied.document_id
-from pairs
-join asked as copied on copied.collection = pairs.outer and starts_with(copied.path, pairs.prefix)
-join asked as kept on kept.collection = pairs.inner and copied.path = pairs.prefix || kept.path
-order by copied.document_id
+select document_id
+from asked
+semi join inside using (collection, path)
+order by document_id

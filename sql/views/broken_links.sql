@@ -37,6 +37,7 @@ slugs as (
             trim(regexp_replace(lower(text), '[^\p{L}\p{M}\p{N}_]+', '-', 'g'), '-')
         ]) as name
     from headings
+    where file in (select to_file from links where anchor is not null)
 ),
 
 -- Of an embed, a range of Dendron begins at its heading: ![[tea#brewing,1:#*]].
@@ -75,6 +76,16 @@ anchored as (
         and (regexp_matches(to_file, '\.html?$') or not regexp_matches(target, '\.html?[#?]'))
 ),
 
+-- Texts are read of the documents of these alone.
+unknown as materialized (
+    select *
+    from anchored
+    where
+        to_file in (select file from slugs)
+        and (to_file, slug) not in (select (file, name) from slugs)
+        and (to_file, bare) not in (select (file, name) from slugs)
+),
+
 missed as (
     select file, line, kind, text, target, 'document' as missing, document_id
     from written
@@ -88,20 +99,17 @@ missed as (
         )
     union all
     select
-        anchored.file,
+        unknown.file,
         line,
-        anchored.kind,
-        anchored.text,
+        unknown.kind,
+        unknown.text,
         target,
         'heading',
-        anchored.document_id
-    from anchored
+        unknown.document_id
+    from unknown
     join documents as there on to_file = there.file
     where
-        to_file in (select file from slugs)
-        and (to_file, slug) not in (select (file, name) from slugs)
-        and (to_file, bare) not in (select (file, name) from slugs)
-        and not contains(there.body, '"' || anchor || '"')  -- <a name="anchor">
+        not contains(there.body, '"' || anchor || '"')  -- <a name="anchor">
         and not contains(there.body, '{{%')  -- a program adds headings
 )
 

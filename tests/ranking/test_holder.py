@@ -16,7 +16,7 @@ from qmd.errors import QueryError
 from qmd.operations.index import Index
 from qmd.operations.search import prepare, search
 from qmd.ranking import bm25 as ranked
-from qmd.ranking import postings, postings_loader, postings_reader, query
+from qmd.ranking import inverted_index, postings, postings_loader, postings_reader, query
 from qmd.storage.cancellation import Stopped
 from tests.library import Library
 
@@ -97,9 +97,11 @@ def query_of(question):
     ),
     questions=st.lists(QUESTIONS, min_size=4, max_size=12),
     limit=st.integers(1, 6),
+    grouped=st.sampled_from([1, 2, inverted_index.GROUPED]),
 )
-def test_memory_answers_as_the_file_does(history, questions, limit):
-    with tempfile.TemporaryDirectory() as folder:
+def test_memory_answers_as_the_file_does(history, questions, limit, grouped):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inverted_index, "GROUPED", grouped)
         library = Library(Path(folder))
         library.configure("more")
         library.write("here.md", "tea team in water", collection="more")

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qmd.ranking.matcher import SEPARATORS, Matcher
-from qmd.ranking.snippets import Snippet, snippet
+from qmd.ranking.snippets import Snippet, best_window, snippet
 from qmd.text import tokenizer
 
 WANTED = frozenset({"tea", "pot", "cup"})
@@ -367,3 +367,18 @@ def test_a_word_is_found_after_a_longer_one_that_contains_it():
 def test_a_snippet_of_a_part_has_the_lines_of_the_document():
     part = Snippet(line=3, first=2, lines=("a", "tea"))
     assert part.shifted(10) == Snippet(line=13, first=12, lines=("a", "tea"))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(1, 60), st.booleans()), max_size=30),
+    st.integers(10, 200),
+    st.sampled_from([None, 3]),
+)
+def test_a_line_that_does_not_count_is_as_if_it_did_not_match(rows, length, distinct):
+    starts = list(accumulate((size for _, size, _ in rows), initial=0))
+    matching = [(at, bits) for at, (bits, _, _) in enumerate(rows) if bits]
+    counting = [each for each in matching if rows[each[0]][2]]
+
+    lazily = best_window(starts, iter(matching), length, distinct, lambda at: rows[at][2])
+
+    assert lazily == best_window(starts, iter(counting), length, distinct)

@@ -86,6 +86,29 @@ def test_a_merge_is_left_to_who_is_at_it_but_for_a_cleanup(library, monkeypatch)
     assert falls(library) == 0
 
 
+def test_an_update_that_has_read_many_documents_puts_postings_in_order(library, monkeypatch):
+    library.write("tea.md", "# tea\n\nSome tea.")
+    library.update()
+    monkeypatch.setattr("qmd.operations.update.MANY_READ", 2)
+    library.write("cake.md", "# cake\n\nSome cake, and tea with it.")
+    library.update()
+    assert falls(library) > 0
+    for name in ("milk", "bread"):
+        library.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")
+    library.update()
+    assert falls(library) == 0
+
+
+def test_a_merge_puts_words_in_order_too(library):
+    for name in ("tea", "cake", "zest"):
+        library.write(f"{name}.md", f"# {name}\n\nSome {name}.")
+        library.update()
+    before = library.ask("from words order by word")
+    assert library.ask("from words order by rowid") != before
+    assert maintenance.merge(library.engine.database, always=True)
+    assert library.ask("from words order by rowid") == before
+
+
 def test_postings_are_put_in_order_after_documents_have_got_their_vectors(faked):
     for name in ("tea", "cake"):
         faked.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")

@@ -27,6 +27,9 @@ MOST_PERIODS = 120
 
 MOST_SHARES = 15
 
+LITTLE, MUCH = "1GB", "2GB"
+"""Memory of a statement, and of one that reads all texts and links: 1.1 GB for 62,598 documents."""
+
 MOST_ENDS = 20
 """Loose ends of each sort that are shown; `qmd sql` shows all."""
 
@@ -181,6 +184,7 @@ async def _rows(toolbox: Toolbox, name: str, most: int, *, is_long: bool = False
         page_statement(name),
         {"most": most},
         timeout=LONGER if is_long else SECONDS,
+        memory=MUCH if is_long else LITTLE,
         asks_models=is_long,
     )
     return rows

@@ -160,3 +160,42 @@ def test_a_process_that_goes_on_closes_its_cursors(database):
     assert index._idle == []
     with pytest.raises(Exception, match="closed"):
         cursor.connection.execute("select 1")
+
+
+MEMORY = "select current_setting('memory_limit')"
+
+
+def limit(cursor):
+    return cursor.connection.execute(MEMORY).fetchall()[0][0]
+
+
+def test_duckdb_keeps_little_memory_for_small_reads_once_others_hold_the_file(database):
+    index = database(warm=True)
+    index.write(setting("sencha"))
+    before = index.read(limit)
+    index.read(marking)
+    assert index.read(limit, small=True) == "61.0 MiB"
+    assert index.read(limit) == before
+    assert index.read(limit, small=True) == before
+    index.write(setting("oolong"))
+    index.read(marking, small=True)
+    assert index.read(limit, small=True) == "61.0 MiB"
+    assert index.write(limit) == before
+
+
+def test_a_small_read_that_needs_more_memory_runs_again_with_all_of_it(database, monkeypatch):
+    monkeypatch.setattr("qmd.storage.attachment.LEAST_MEMORY", "200KB")
+    index = database(warm=True)
+    index.write(setting("sencha"))
+    index.read(marking)
+    limits = []
+
+    def sorting(cursor):
+        limits.append(limit(cursor))
+        text = "select sum(each) from (select range as each from range(100000) order by hash(each))"
+        return cursor.connection.execute(text).fetchall()[0][0]
+
+    assert index.read(sorting, small=True) == sum(range(100000))
+    assert limits[0] == "195.3 KiB"
+    assert len(limits) == 2
+    assert limits[1] != limits[0]

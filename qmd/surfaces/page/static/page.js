@@ -6,6 +6,7 @@ const box = document.getElementById("q");
 const results = document.getElementById("results");
 const form = document.getElementById("search");
 const WAIT = 90; // milliseconds after the last key
+const LATE = 250; // milliseconds after which results that are waited for turn pale
 
 let timer = 0;
 let asking = null;
@@ -23,7 +24,7 @@ function addressOf(text) {
 async function show(url, { push = false, append = false } = {}) {
   if (asking) asking.abort();
   const mine = (asking = new AbortController());
-  document.body.classList.add("busy");
+  const late = setTimeout(() => results.classList.add("busy"), LATE);
   try {
     const answer = await fetch(url, { headers: { "X-Part": "results", Accept: "text/html" }, signal: mine.signal, credentials: "same-origin" });
     if (answer.redirected || !answer.headers.get("Content-Type").startsWith("text/html")) return location.assign(url);
@@ -49,7 +50,11 @@ async function show(url, { push = false, append = false } = {}) {
   } catch (error) {
     if (error.name !== "AbortError") location.assign(url);
   } finally {
-    if (asking === mine) document.body.classList.remove("busy");
+    clearTimeout(late);
+    if (asking === mine) {
+      asking = null;
+      results.classList.remove("busy");
+    }
   }
 }
 
@@ -137,7 +142,7 @@ addEventListener("keydown", (event) => {
 });
 
 function timerRuns() {
-  return document.body.classList.contains("busy");
+  return asking !== null;
 }
 
 // What takes longer than the page itself. Where it does not come, the link to the same stays.

@@ -1,0 +1,2 @@
+-- Remove the words.
+delete from words
