@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 
 import duckdb  # noqa: F401
 import hypothesis  # noqa: F401
@@ -31,11 +32,16 @@ def exit_code(arguments: list[str], seconds: int, output: str) -> int:
         os._exit(code)
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
     signal.alarm(seconds)
-    _, status = os.waitpid(child, 0)
-    signal.alarm(0)
-    return os.waitstatus_to_exitcode(status)
+    try:
+        _, status = os.waitpid(child, 0)
+        return os.waitstatus_to_exitcode(status)
+    finally:
+        signal.alarm(0)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     for line in sys.stdin:
         print(exit_code(*json.loads(line)), flush=True)
