@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -315,3 +316,8 @@ def test_a_pure_wheel_is_for_every_system_and_has_nothing_compiled(tmp_path):
     assert "qmd/ingest/compiled/words.pyx" in names
     assert [name for name in names if name.endswith("/share/man/man1/qmd.1")]
     assert not [name for name in names if name.endswith((".so", ".pyd"))]
+
+
+def test_no_two_modules_of_tests_have_one_name():
+    names = Counter(file.name for file in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []

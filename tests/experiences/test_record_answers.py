@@ -189,7 +189,7 @@ def test_personal_data_are_refused_in_the_context_alone(records):
 def test_a_failure_of_the_index_is_told_word_for_word(records, library, monkeypatch):
     busy = IndexBusy(Path("index"), holder="process 7", waited=30)
 
-    def fail(work):
+    def fail(work, **named):
         raise busy
 
     monkeypatch.setattr(library.engine.database, "write", fail)
