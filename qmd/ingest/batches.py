@@ -6,6 +6,7 @@ leaves whole documents, and the next run resumes.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -31,6 +32,8 @@ from qmd.types import Collection
 if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers
 
+log = logging.getLogger("qmd.ingest")
+
 BATCH_BYTES = 12_000_000 if inversion.IS_COMPILED else 4_000_000
 """Bytes of text in a commit: about a third of a second with the lock held.
 
@@ -42,6 +45,9 @@ BATCH_FILES = 4_000
 MUCH_BYTES = 1_000_000
 """Bytes of text in a batch from which on the allocator keeps its memory: not in a server that
 follows the notes of one person."""
+
+_NO_MISTAKES = (QmdError, MemoryError, Stopped)
+"""Exceptions that say nothing about the file in hand."""
 
 ROUNDS = 20
 """Comparisons that are repeated at most because of changes by other processes."""
@@ -125,7 +131,7 @@ class Batches:
         """
         try:
             return self._tables(files)
-        except (QmdError, MemoryError, Stopped):
+        except _NO_MISTAKES:
             raise
         except Exception:
             if not self._set_aside(files):
@@ -141,7 +147,10 @@ class Batches:
             try:
                 scratch = Vocabulary(terms, set())
                 batch_tables.batch(self._collection.name, [reader.parsed(file)], scratch)
+            except _NO_MISTAKES:
+                raise
             except Exception as error:
+                log.debug("%s fails", file.path, exc_info=True)
                 problem = f"a mistake in qmd keeps it out ({type(error).__name__}: {error})"
                 faulty[number] = file.spent()._replace(text=None, problem=problem)
         for number, file in faulty.items():

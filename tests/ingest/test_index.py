@@ -114,3 +114,22 @@ def test_a_failure_of_no_single_file_is_raised(library, monkeypatch):
     library.write("a.md", "# A\n\nText.\n")
     with pytest.raises(ValueError, match="of all of them"):
         library.update()
+
+
+def test_a_lack_of_memory_is_no_mistake_of_a_file(library, monkeypatch):
+    made = batch_tables.document_outline
+    calls = []
+
+    def fails(data, start):
+        calls.append(data)
+        if len(calls) == 1:
+            raise ValueError("of the batch")
+        if len(calls) == 2:
+            raise MemoryError
+        return made(data, start)
+
+    monkeypatch.setattr(batch_tables, "document_outline", fails)
+    library.write("a.md", "# A\n\nText.\n")
+    with pytest.raises(MemoryError):
+        library.update()
+    assert library.update().new == 1
