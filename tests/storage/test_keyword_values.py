@@ -334,3 +334,17 @@ def test_a_name_with_a_hyphen_finds_its_other_spellings_and_its_own_as_much(inde
     scores, _ = found("parse-json")
     assert [path for path, _ in scores] == ["a.md", "b.md", "c.md"]
     assert scores[0][1] == scores[1][1]
+
+
+def test_a_longer_word_that_is_a_form_of_the_one_asked_for_counts_once(index):
+    matter = "---\nlang: de\n---\n"
+    files = {
+        "a.md": f"{matter}Kind und Tasse",
+        "b.md": f"{matter}Kinder und Tasse",
+        "c.md": f"{matter}Kinderwagen und Tasse",
+        "d.md": "in kinder times",  # in English that is another word
+    }
+    scores, words = index(files)("Kind")
+    assert [path for path, _ in scores[:2]] == ["a.md", "b.md"]
+    assert {path for path, _ in scores[2:]} == {"c.md", "d.md"}
+    assert words["kinder"] == words["kinderwagen"] == "kind"
