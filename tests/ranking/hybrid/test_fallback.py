@@ -245,3 +245,18 @@ def test_a_word_that_no_document_has_is_replaced_in_a_plain_question(helped):
     answer = ask(helped, "insulaton", mode="fast")
     assert files(answer) == ["wall.md"]
     assert found(helped, "insulaton", mode="fast", exact=True) == []
+
+
+def test_a_document_without_a_vector_comes_first_if_its_words_answer_best(helped):
+    helped.write("red.md", "A red car stands in the yard.")
+    helped.write("blue.md", "The vehicle is blue.")
+    helped.update()
+    helped.embed()
+    helped.write("new.md", "To wash a car.")
+    helped.update()
+    first = ask(helped, "wash the car")[0]
+    assert first.file == "notes/new.md"
+    # Its words stand for the meaning that is not known.
+    words, meaning = first.explain["lists"]
+    assert meaning["contribution"] / 0.55 == pytest.approx(words["contribution"] / 0.45)
+    assert first.score == pytest.approx(words["contribution"] / 0.45)
