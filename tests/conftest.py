@@ -35,6 +35,30 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "qmd"))
 
 
+LONGEST = (
+    "cluster/test_ray.py",
+    "evaluation/test_relevance.py",
+    "cluster/test_corpora.py",
+    "surfaces/cli/test_help_examples.py",
+    "cluster/test_sql.py",
+    "ranking/test_sidecar.py",
+    "ranking/test_holder.py",
+    "cluster/test_equal_answers.py",
+    "test_readme.py",
+    "test_partly_embedded.py",
+    "ingest/test_compiled.py",
+    "surfaces/screens/test_every_command.py",
+    "ingest/test_tables.py",
+    "ranking/hybrid/test_fallback.py",
+)
+"""Files that take longest. At the end of a run, all other workers would wait for one of them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; see `TESTS` in the Makefile."""
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+
+
 @pytest.fixture(autouse=True)
 def _included_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of an index is the included one, whatever is installed besides."""
