@@ -30,7 +30,7 @@ LOCKED := .locked
 # The generator of the documentation site.
 SITE ?= $(HOME)/.cache/qmd-site
 
-.PHONY: demo help test newest check types types-on-windows format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
+.PHONY: demo help test newest check types types-windows format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
 $(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
@@ -94,13 +94,13 @@ check: $(READY)  ## run lint and types
 	$(BIN)/ruff check qmd tests bench tools examples/*.py
 	$(BIN)/ruff format --check qmd tests bench tools examples/*.py
 	$(BIN)/lint-imports
-	$(MAKE) --no-print-directory --jobs 2 types types-on-windows
+	$(MAKE) --no-print-directory --jobs 2 types types-windows
 	$(BIN)/mypy examples/*.py
 
-types:
+types: $(READY)  ## check types
 	$(BIN)/mypy
 
-types-on-windows:
+types-windows: $(READY)  ## check types as on Windows
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
 format: $(READY)  ## format the code and mend what lint can
