@@ -27,8 +27,6 @@ from tests.ranking.hybrid.asking import (
 )
 from tests.test_cases import recorded
 
-SAME_DATE = "update documents set dated = timestamp '2030-01-01'"
-
 # -- statements ----------------------------------------------------------------
 
 
@@ -243,19 +241,6 @@ def test_all_texts_are_embedded_in_one_batch(town):
     assert len(batches) == 1
 
 
-@pytest.fixture(params=["the same text", "the same words"])
-def equals(helped, request):
-    """Eight documents that answer alike, indexed against the order of their paths."""
-    words = "a text of same words".split()
-    for number, name in enumerate("hgfdbeca"):
-        if request.param == "the same words":
-            words = [*words[1:], words[0]] if number % 5 else words[::-1]
-        helped.write(f"{name}.md", f"# Same\n\n{' '.join(words)}")
-        helped.update()
-        helped.embed()
-    return helped
-
-
 @pytest.mark.parametrize("limit", [1, 3, 7, 8, 10])
 @pytest.mark.parametrize("options", [{}, RRF, {"recent": 1e9}], ids=["scores", "rrf", "recency"])
 def test_of_documents_that_score_the_same_the_first_by_path_are_found(
@@ -263,8 +248,6 @@ def test_of_documents_that_score_the_same_the_first_by_path_are_found(
 ):
     monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
     monkeypatch.setattr("qmd.ranking.hybrid_lists.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
-    if "recent" in options:
-        equals.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))
     expected = [f"{name}.md" for name in "abcdefgh"[:limit]]
     assert files(search(equals.engine, "same text", limit=limit)) == expected
     assert files(vector_search(equals.engine, "same text", limit=limit)) == expected
