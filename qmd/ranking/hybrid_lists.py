@@ -16,11 +16,11 @@ from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import truncation
 from qmd.ranking import bm25, postings, query
 from qmd.ranking import nearest as neighbours
-from qmd.ranking.fusion import DEPTH, RRF_K, Fusion, Listed
+from qmd.ranking.fusion import DEPTH, Fusion, Listed
 from qmd.ranking.helper_calls import Aid
 from qmd.ranking.query_document import Question
 from qmd.ranking.query_document import Search as Asked
-from qmd.ranking.scale import WORDS, attained
+from qmd.ranking.scale import RRF_K, WORDS, attained
 from qmd.types import Filter, Nearest
 
 if TYPE_CHECKING:
