@@ -115,9 +115,32 @@ def test_a_sidecar_from_before_a_change_of_a_document_it_has_is_made_anew(warm):
 def test_whatever_postings_depend_on_is_compared(warm, change):
     hold(warm.engine)
     assert mapped(warm)
-    warm.engine.database.write(lambda cursor: cursor.connection.execute(change))
+
+    def work(cursor):
+        cursor.connection.execute(change)
+        cursor.run("words/note_digest")
+
+    warm.engine.database.write(work)
     with another(warm) as engine:
         search(engine, "tea")
+        assert held(engine) is None
+
+
+def test_a_sidecar_of_another_index_with_as_many_words_does_not_fit(warm):
+    hold(warm.engine)
+    saved = sidecar(warm).read_bytes()
+
+    def work(cursor):  # as many words, one of them another
+        cursor.connection.execute("delete from words where word = 'tea'")
+        cursor.connection.execute(
+            "insert into words select 'mate', 0, 'mate', term_id from words limit 1"
+        )
+        cursor.run("words/note_digest")
+
+    warm.engine.database.write(work)
+    sidecar(warm).write_bytes(saved)
+    with another(warm) as engine:
+        search(engine, "green")
         assert held(engine) is None
 
 
