@@ -153,16 +153,20 @@ async def alike_groups(toolbox: Toolbox, name: str) -> list[NeighbourGroup]:
     async def alike() -> NeighbourGroup:
         return _alike(await toolbox.look(similar, name, limit=ALIKE, length=LENGTH))
 
-    async def past() -> list[NeighbourGroup]:
-        return await _history(toolbox, name)
+    async def versions() -> list[NeighbourGroup]:
+        return await _history(toolbox, "versions", name)
+
+    async def searches() -> list[NeighbourGroup]:
+        return await _history(toolbox, "found_by", name)
 
     kept = kept_results(toolbox)
     passages = await kept.get(toolbox, "alike", alike, document=name)
     try:
-        history = (await kept.get(toolbox, "past", past, document=name, with_log=True)).result
+        texts = await kept.get(toolbox, "versions", versions, document=name)
+        asked = await kept.get(toolbox, "searches", searches, document=name, with_log=True)
     except QmdError as error:
-        history = [NeighbourGroup("History", 0, [], error.told("tool"))]
-    return [passages.result, *history]
+        return [passages.result, NeighbourGroup("History", 0, [], error.told("tool"))]
+    return [passages.result, *texts.result, *asked.result]
 
 
 def _alike(near: Results) -> NeighbourGroup:
@@ -189,9 +193,10 @@ def _passage(each: Result) -> str:
     return plain_text("\n".join(lines))
 
 
-async def _history(toolbox: Toolbox, name: str) -> list[NeighbourGroup]:
+async def _history(toolbox: Toolbox, statement: str, name: str) -> list[NeighbourGroup]:
+    """List what a statement tells of the past of a document."""
     rows: Table = await toolbox.look(
-        sql, page_statement("history"), {"file": name, "most": PAST}, timeout=SECONDS
+        sql, page_statement(statement), {"file": name, "most": PAST}, timeout=SECONDS
     )
     found: dict[str, list[Neighbour]] = {part: [] for part in HISTORY}
     totals = {row["part"]: row["total"] for row in rows}
