@@ -215,6 +215,12 @@ def test_a_log_beside_the_index_is_compared(kept):
     assert not kept.is_known()
 
 
+def test_nothing_is_known_of_an_index_whose_settings_are_in_its_tables_alone(kept):
+    kept.compare()
+    environment.locate(os.environ, kept.root).config.unlink()
+    assert kept.glance().state is None
+
+
 def test_other_settings_are_compared(kept, monkeypatch, tiny_embedder):
     settings = kept.index.parent / "config" / "index.yml"
     text = settings.read_text()
