@@ -16,6 +16,7 @@ from qmd.ingest.outlines import Outline, document_outline
 from qmd.ingest.searched_text import data_blanked, searched
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
+from qmd.storage.long_texts import is_long
 from qmd.text import markdown
 from qmd.text.languages import language, stemmed_in
 from qmd.types import EXPERIENCES
@@ -53,6 +54,7 @@ def batch(
     found = tokenise([each for each, _ in fields], vocabulary, stemmed)
     contents = {item.file.hash: item for item in parsed}
     outlines = {hash_: _outline(item) for hash_, item in contents.items()}
+    long = {key: item.file.data for key, item in contents.items() if is_long(item.file.data)}
     columns = {
         name: numbers(_KINDS[name], values) if name in _KINDS else texts(values)
         for name, values in documents(collection, parsed).items()
@@ -70,7 +72,7 @@ def batch(
         ),
         texts=Relation(
             hash=texts([*contents]),
-            body=texts([item.file.data for item in contents.values()]),
+            body=texts([b"" if key in long else item.file.data for key, item in contents.items()]),
             outline=of_outlines([*outlines.values()]),
         ),
         postings=Relation(number=numbers("uint32", found.number), **of_postings(found)),
@@ -79,6 +81,7 @@ def batch(
         places=_places([item.file for item in parsed]),
         sketched=sketches(found, [item.file.hash for item in parsed]),
         data={item.file.path: size for item, (_, size) in zip(parsed, fields, strict=True) if size},
+        long=[*long.items()],
         learnt=vocabulary.take_new(),  # last: a batch that fails takes none
     )
 
