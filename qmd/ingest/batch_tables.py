@@ -48,8 +48,9 @@ def batch(
     Args:
         named: whether the words of a path say something, so that a search is to find them.
     """
-    codes = [language(item.file.text or "", item.metadata, start=item.matter) for item in parsed]
+    codes = [language(item.file.whole, item.metadata, start=item.matter) for item in parsed]
     stemmed = list(map(stemmed_in, codes))
+    shares = link_percents((item.file.whole, item.matter) for item in parsed)
     fields = [_fields(item, named) for item in parsed]
     found = tokenise([each for each, _ in fields], vocabulary, stemmed)
     contents = {item.file.hash: item for item in parsed}
@@ -67,7 +68,7 @@ def batch(
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
             lang=texts(codes),
-            link_percent=link_percents([(item.file.text or "", item.matter) for item in parsed]),
+            link_percent=shares,
             data_bytes=numbers("uint64", [size for _, size in fields]),
         ),
         texts=Relation(
@@ -115,7 +116,7 @@ def _places(files: Sequence[File]) -> Relation | None:
 
 def _fields(item: Parsed, named: bool) -> tuple[Document, int]:
     """Return title, path and body, of which front matter is not a part, and the bytes of data."""
-    text = item.file.text or ""
+    text = item.file.whole
     path = item.file.path if named else ""
     body, left_out = searched(text, item.file.data, item.body, item.described)
     return (item.title, path, body), left_out

@@ -83,7 +83,7 @@ class Batch(NamedTuple):
         incoming: one row per document: `number` within the batch, `seen_id`, and the
             columns of `documents`.
         texts: hash, body and outline, no hash twice; the bodies of long texts are empty.
-        long: hash and text in UTF-8 of long texts, no hash twice.
+        long: hash and text in UTF-8 of long texts, no hash twice; `put` takes them out.
         postings: `number` and the columns of `postings`, sorted by (term, number).
         learnt: words never met before.
         documents: in all.
@@ -102,7 +102,7 @@ class Batch(NamedTuple):
     places: Relation | None = None
     sketched: Relation | None = None
     data: Mapping[str, int] = MappingProxyType({})
-    long: Sequence[tuple[str, bytes]] = ()
+    long: list[tuple[str, bytes]] = []  # noqa: RUF012 - not shared: see `batch_tables.batch`
 
 
 def changes(

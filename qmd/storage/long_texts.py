@@ -6,7 +6,7 @@ vector of it, and as the string of Python. See docs/decisions/041-long-texts.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 LIMIT = 4_000_000
 """Bytes of a text in UTF-8 from which on it is long."""
 
-PIECE = 8_000
-"""Bytes of a piece at most. DuckDB writes 2,048 rows at once, and keeps 4,096 in memory until they
-are written; from 4,096 bytes on, a text has blocks of its own, so that it is read alone."""
+PIECE = 5_000
+"""Bytes of a piece at most. DuckDB writes 2,048 rows at once, and often reads as many for one; from
+4,096 bytes on, a text has blocks of its own, and most are read alone."""
 
-TOGETHER = 64
+TOGETHER = 128
 """Pieces that are read at once: half a million bytes."""
 
 WRITTEN = 256
@@ -182,13 +182,14 @@ def add(cursor: Cursor, hashed: str, data: bytes) -> None:
         number += len(some)
 
 
-def add_wanted(cursor: Cursor, texts: Iterable[tuple[str, bytes]]) -> None:
+def add_wanted(cursor: Cursor, texts: list[tuple[str, bytes]]) -> None:
     """Store the long texts of accepted documents, before their rows of `content`.
 
     Args:
-        texts: hash and text in UTF-8, no hash twice.
+        texts: hash and text in UTF-8, no hash twice; each is taken out, to free its memory.
     """
-    for hashed, data in texts:
+    while texts:
+        hashed, data = texts.pop()
         if cursor.one("documents/is_wanted", hash=hashed):
             add(cursor, hashed, data)
 
