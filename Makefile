@@ -30,7 +30,7 @@ LOCKED := .locked
 # The generator of the documentation site.
 SITE ?= $(HOME)/.cache/qmd-site
 
-.PHONY: demo help test newest check format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
+.PHONY: demo help test newest check types types-windows format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
 $(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
@@ -65,11 +65,20 @@ demo: $(INSTALLED)  ## index the notes in examples/ and search them
 help:  ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:[^#]*## /{ printf "make %-11s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
+# Files in the order of tests/conftest.py, which begins with those that take longest.
+TESTS := -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+
 test: check  ## run lint, types and tests
-	HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest --numprocesses logical --dist loadfile
+	HYPOTHESIS_PROFILE=repeatable $(BIN)/python $(TESTS)
+
+# Whether a test of locks between processes, of damaged files beside the index, of processes that
+# are killed while they copy files, or of drawing succeeds does not depend on the version of DuckDB.
+WITHOUT_DUCKDB := $(addprefix tests/storage/test_,gate.py gate_pauses.py holders.py workplaces.py) \
+	$(addprefix tests/ranking/test_,damaged_sidecars.py poor_lines.py query.py questions.py sidecar_making.py snippet.py) \
+	$(addprefix tests/analytics/pictures/test_,charts.py layout.py) tests/exchange/test_exchange_killed.py
 
 newest: $(NEWEST)/.ready  ## run the tests of what meets DuckDB on its newest version
-	HYPOTHESIS_PROFILE=repeatable $(NEWEST)/bin/python -m pytest --numprocesses logical --dist loadfile \
+	HYPOTHESIS_PROFILE=repeatable $(NEWEST)/bin/python $(TESTS) $(addprefix --ignore ,$(WITHOUT_DUCKDB)) \
 		tests/storage tests/ranking tests/exchange tests/analytics tests/cluster/test_sql.py tests/test_earlier_indexes.py \
 		$(addprefix tests/ingest/test_, index.py lost.py near_duplicates.py readings.py retokenizer.py texts_with_data.py) \
 		$(addprefix tests/operations/test_, grep.py put.py writing.py)
@@ -85,9 +94,14 @@ check: $(READY)  ## run lint and types
 	$(BIN)/ruff check qmd tests bench tools examples/*.py
 	$(BIN)/ruff format --check qmd tests bench tools examples/*.py
 	$(BIN)/lint-imports
-	$(BIN)/mypy
-	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
+	$(MAKE) --no-print-directory --jobs 2 types types-windows
 	$(BIN)/mypy examples/*.py
+
+types: $(READY)  ## check types
+	$(BIN)/mypy
+
+types-windows: $(READY)  ## check types as on Windows
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
 format: $(READY)  ## format the code and mend what lint can
 	$(BIN)/ruff check --fix qmd tests bench tools examples/*.py

@@ -135,6 +135,15 @@ class Judged(NamedTuple):
         asked = {each.query_id for each in judgements}
         return cls(documents, [each for each in queries if each["_id"] in asked], judgements)
 
+    def part(self, every: int) -> Judged:
+        """Return every so many questions, and the documents that are judged for them."""
+        questions = self.questions[::every]
+        names = {each["_id"] for each in questions}
+        judgements = [each for each in self.judgements if each.query_id in names]
+        judged = {each.doc_id for each in judgements}
+        documents = [each for each in self.documents if each["_id"] in judged]
+        return Judged(documents, questions, judgements)
+
     def ndcg(self, engine: Index, search: Search) -> float:
         """nDCG@10 of a way to search; a question without results counts 0."""
         run = [
@@ -145,9 +154,13 @@ class Judged(NamedTuple):
         return float(ir_measures.calc_aggregate([nDCG @ 10], self.judgements, run)[nDCG @ 10])
 
 
-def ndcg(folder: Path, *, vectors: bool = False) -> dict[str, float]:
-    """nDCG@10 over all judged queries of a set, by each way."""
-    judged = Judged.of(folder)
+def ndcg(folder: Path, *, vectors: bool = False, every: int = 1) -> dict[str, float]:
+    """nDCG@10 over judged queries of a set, by each way.
+
+    Args:
+        every: see `Judged.part`.
+    """
+    judged = Judged.of(folder).part(every) if every > 1 else Judged.of(folder)
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         written(judged.documents, work / "docs")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
 
 from qmd.settings.environment import Machine
+from qmd.storage.attachment import ENGINE
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.migrations import migrations
 from qmd.surfaces.cli import run
 from tests.library import FakeEmbedder, Library
 
@@ -29,10 +35,57 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "qmd"))
 
 
+LONGEST = (
+    "cluster/test_ray.py",
+    "evaluation/test_relevance.py",
+    "cluster/test_corpora.py",
+    "surfaces/cli/test_help_examples.py",
+    "cluster/test_sql.py",
+    "ranking/test_sidecar.py",
+    "ranking/test_holder.py",
+    "cluster/test_equal_answers.py",
+    "test_readme.py",
+    "test_partly_embedded.py",
+    "ingest/test_compiled.py",
+    "surfaces/screens/test_every_command.py",
+    "ingest/test_tables.py",
+    "ranking/hybrid/test_fallback.py",
+)
+"""Files that take longest. At the end of a run, all other workers would wait for one of them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; see `TESTS` in the Makefile."""
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+
+
 @pytest.fixture(autouse=True)
 def _included_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of an index is the included one, whatever is installed besides."""
     monkeypatch.setattr("qmd.models.e5.is_installed", lambda: False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _new_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A new index of this process is a copy of one, since to run all migrations takes 30 ms.
+
+    They run where a test changes how an index is made, and in processes that tests start.
+    """
+    made = tmp_path_factory.mktemp("new") / "index.duckdb"
+    database = Database(made)
+    database.write(lambda cursor: None)
+    database.close()
+    transaction, engine, shipped = Database._transaction, dict(ENGINE), migrations()
+
+    def from_copy(self: Database, work: Callable[[Cursor], Any]) -> Any:
+        is_usual = self._schema is None and engine == ENGINE and migrations() == shipped
+        if is_usual and os.access(self.path.parent, os.W_OK) and not os.path.lexists(self.path):
+            shutil.copyfile(made, self.path)
+        return transaction(self, work)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "_transaction", from_copy)
+        yield
 
 
 @pytest.fixture
@@ -79,6 +132,20 @@ def press_ctrl_c() -> Iterator[Callable[[], None]]:
 @pytest.fixture
 def new_library(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Library]:
     return lambda: Library(tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Library]]:
+    """Make libraries that all tests of a module look at, and none of them changes."""
+    made: list[Library] = []
+
+    def make() -> Library:
+        made.append(Library(tmp_path_factory.mktemp("library")))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.engine.close()
 
 
 @pytest.fixture(scope="session")

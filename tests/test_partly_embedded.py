@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import shutil
 from functools import partial
+from pathlib import Path
 
 import anyio
 import pytest
@@ -13,7 +15,9 @@ from qmd.evaluation import Backend, fixtures
 from qmd.evaluation.index_under_test import Bench
 from qmd.operations.documents import below
 from qmd.operations.embed import run_embed
+from qmd.operations.index import Index
 from qmd.operations.semantic_search import query
+from qmd.settings.environment import machine
 from tests.library import Library
 from tests.test_judged_notes import EXAMPLES, ndcg
 
@@ -28,13 +32,23 @@ def without_vectors(engine, hashes):
     engine.database.write(lambda cursor: cursor.connection.execute(WITHOUT, [hashes]))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_an_index_of_which_a_part_is_embedded_is_no_worse_than_words(tmp_path, seed):
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    """The notes of examples/ with all their vectors, and how well words alone find them."""
     fixture = fixtures.read(EXAMPLES / "judged.json")._replace(collection=None)
-    engine = engine_over(EXAMPLES / "notes", tmp_path)
+    engine = engine_over(EXAMPLES / "notes", tmp_path_factory.mktemp("notes"))
     anyio.run(run_embed, engine)
+    words, _ = ndcg(Bench(engine, fixture), Backend.BM25)
+    engine.close()
+    return engine.place, fixture, words
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_index_of_which_a_part_is_embedded_is_no_worse_than_words(notes, tmp_path, seed):
+    place, fixture, words = notes
+    copy = shutil.copy(place.database, tmp_path)
+    engine = Index(place._replace(database=Path(copy)), machine({}), warm=True)
     bench = Bench(engine, fixture)
-    words, _ = ndcg(bench, Backend.BM25)
     hashes = sorted(document.hash for document in below(engine, None))
     random.Random(seed).shuffle(hashes)
     for start in range(0, len(hashes) - 10, 10):

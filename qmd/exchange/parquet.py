@@ -287,6 +287,8 @@ def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextI
             load_vectors(cursor, file, shift=shift)
     elif name in own:
         cursor.run(f"import/{name}", files=_paths(files), **own[name])
+        if name == "words":
+            cursor.run("words/note_digest")
     else:
         columns = [column for column, _ in columns_of_file(cursor, files[0])]
         given: dict[str, object] = {"files": _paths(files)}

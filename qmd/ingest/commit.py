@@ -235,8 +235,7 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         changed since it was compared is not: its file is to be compared again.
     """
     if batch.learnt:  # in any case: they are not new to the batches that follow
-        with cursor.staged(learnt=_words(batch.learnt)):
-            cursor.run("words/learn")
+        _learn(cursor, batch.learnt)
     with cursor.staged(incoming=batch.incoming):
         cursor.run("documents/accept")
     accepted = cursor.run("documents/accepted")
@@ -275,8 +274,7 @@ def put_again(
         first: the lowest number: only lower ones may have postings by earlier rules.
     """
     if learnt:
-        with cursor.staged(learnt=_words(learnt)):
-            cursor.run("words/learn")
+        _learn(cursor, learnt)
     with cursor.staged(again=again):
         cursor.run("documents/drop_postings")
     with cursor.staged(again=again):
@@ -286,12 +284,15 @@ def put_again(
     cursor.run("documents/note_fresh", stale=first)
 
 
-def _words(learnt: Sequence[Learnt]) -> Relation:
-    return Relation(
+def _learn(cursor: Cursor, learnt: Sequence[Learnt]) -> None:
+    words = Relation(
         word=texts([word for word, _ in learnt]),
         term=texts([term for _, (_, term) in learnt]),
         term_id=numbers("int64", [term_id for _, (term_id, _) in learnt]),
     )
+    for step in ("learn", "note_learnt"):
+        with cursor.staged(learnt=words):
+            cursor.run(f"words/{step}")
 
 
 def lack_outlines(cursor: Cursor) -> bool:

@@ -36,6 +36,8 @@ COMMON = 20
 `configuration` where it is rare, and a common word is not lost among its compounds."""
 
 
+NONE = Tally((), ())
+
 Containing = Callable[[Sequence[str]], Mapping[int, Tally]]
 """Counts the documents with each of some texts, by its number; none is empty."""
 
@@ -61,6 +63,20 @@ def _wholes(query: Query) -> set[str]:
     """Return the words of a query that are made of several, such as `parse_json`."""
     made = {"".join(each.spare) for each in query.phrases if each.spare}
     return {word for word in query.words if word.replace("_", "") in made}
+
+
+def _together(one: Tally, other: Tally, without: Sequence[int]) -> Tally:
+    """Add up two counts; some documents are left out of the other."""
+    if not other.documents:
+        return one
+    left_out = set(without)
+    frequencies = dict(zip(*one, strict=True))
+    for document, frequency in zip(*other, strict=True):
+        if document not in left_out:
+            frequencies[document] = frequencies.get(document, 0.0) + frequency
+    return (
+        Tally(*map(list, zip(*sorted(frequencies.items()), strict=True))) if frequencies else NONE
+    )
 
 
 class ResolvedQuery:
@@ -295,22 +311,31 @@ class ResolvedQuery:
     def _count_longer(self, rare: Sequence[str], asked: Container[int]) -> set[str]:
         """Count the longer words that start with a rare one, together as one more word.
 
+        A document whose language has one of them as a form of the word counted it as the word.
+
         Returns:
             The words for which there are any.
         """
-        clauses = []
+        clauses: list[list[int]] = []
         for word in rare:
             longer = {
-                term_id: other
+                other: term_id
                 for term_id, other in self._words.longer(word).items()
                 if term_id not in asked
             }
-            self._note(word, longer.values())
-            clauses.append(list(longer))
+            self._note(word, longer)
+            forms = self._words.inflections(word, list(longer))
+            clauses.append([term_id for other, term_id in longer.items() if other not in forms])
+            clauses.append([longer[other] for other in longer if other in forms])
+            clauses.append([self._term[word]] if forms else [])
         found = self._postings.any_of(clauses)
-        for tally in found.values():
-            self._add_counted(tally, PREFIX_WEIGHT)
-        return {rare[number] for number in found}
+        met = set()
+        for number, word in enumerate(rare):
+            others, forms_of, same = (found.get(3 * number + at, NONE) for at in range(3))
+            if (tally := _together(others, forms_of, same.documents)).documents:
+                self._add_counted(tally, PREFIX_WEIGHT)
+                met.add(word)
+        return met
 
     def _add_counted(self, tally: Tally, weight: float) -> float:
         """Score what has been counted already, as one term; give the most that it adds."""

@@ -87,13 +87,19 @@ class WordTerms:
 
     def _stems_of(self, word: str) -> dict[str, str]:
         """Return the stems of a word in the languages of documents, each with its language."""
+        found = {stemmed: code for code, stemmed in self._stem_by_language(word).items()}
+        found.pop(word, None)
+        return found
+
+    def _stem_by_language(self, word: str) -> dict[str, str]:
+        """Return the stem of a word in each language of documents that has a stemmer."""
         if not self._languages or word in self._query.grams or not word.isalpha():
             return {}
         from qmd.text.stems import stem  # of no use where all is English
 
         spelt = dict(self._query.accented).get(word, word)
-        found = {stem(spelt, code): code for code in self._languages}
-        return {stemmed: code for stemmed, code in found.items() if stemmed and stemmed != word}
+        found = ((code, stem(spelt, code)) for code in self._languages)
+        return {code: stemmed for code, stemmed in found if stemmed}
 
     def _inflected(self, stemmed: str, code: str) -> list[str]:
         """Return words of the index that have a stem."""
@@ -128,6 +134,20 @@ class WordTerms:
             if other.startswith(word)
             and not MARK.search(other, len(word))
             and tokenizer.is_folded(other)
+        }
+
+    def inflections(self, word: str, among: Sequence[str]) -> set[str]:
+        """Choose the words that have the stem of a word in a language of documents."""
+        stems = self._stem_by_language(word) if among else {}
+        if not stems:
+            return set()
+        from qmd.text.stems import stems_of_all
+
+        return {
+            other
+            for code, stemmed in stems.items()
+            for other, own in zip(among, stems_of_all(list(among), code), strict=True)
+            if own == stemmed
         }
 
     def beginning(self, begin: str) -> list[int]:

@@ -263,6 +263,7 @@ def clean(
         if forgets:
             cursor.run("maintenance/remove_unused_words")
         cursor.run("maintenance/remove_repeated_words")
+        cursor.run("words/note_digest")
         cursor.run("maintenance/clear_cache")
         return removed
 

@@ -1,12 +1,20 @@
 -- State of the postings and words, besides that of the documents.
 --
+-- The digest of the words before $bound is that of all without the others: what was added since is little.
+--
 -- in   $bound   bigint  rows of the words that are compared: those before it
 -- out  rules    text    by which postings were made: of the schema, and of documents that wait for new ones
 -- out  bound    bigint  of the words that there are now
--- out  digest   text    a hash of the words before $bound, whatever their order
+-- out  digest   text    of the words before $bound, whatever their order
 select
     (select max(version) from schema_migrations)
     || ' ' || (select value from counters where name = 'stale_postings') as rules,
-    coalesce(max(rowid) + 1, 0) as bound,
-    coalesce(sum(hash(word, term_id)) filter (rowid < $bound), 0)::varchar as digest
-from words
+    (select coalesce(max(rowid) + 1, 0) from words) as bound,
+    xor(
+        (select value from counters where name = 'words_digest'),
+        (
+            select coalesce(bit_xor(md5_number_lower(word || ' ' || term_id)), 0)
+            from words
+            where rowid >= $bound
+        )
+    )::varchar as digest

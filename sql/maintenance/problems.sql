@@ -50,6 +50,12 @@ where term_id not in (select term_id from words)
 union all
 select 'a word has one term', count(distinct (word, term_id)) - count(distinct word) from words
 union all
+select 'the digest of the words is theirs', count(*)
+from counters
+where
+    name = 'words_digest'
+    and value <> (select coalesce(bit_xor(md5_number_lower(word || ' ' || term_id)), 0) from words)
+union all
 select 'postings add up to the lengths of the documents', count(*)
 from documents
 left join (

@@ -10,9 +10,8 @@ from qmd.operations.sql import sql
 from qmd.text.markdown import is_markdown
 
 
-@pytest.fixture
-def asked(library):
-    """Rows of a query, with a few notes."""
+def noted(library):
+    """Give a library a few notes, and a function that gives the rows of a query."""
 
     def ask(text: str) -> list[tuple[object, ...]]:
         return [tuple(row.values()) for row in sql(library.engine, text).arrow().to_pylist()]
@@ -28,45 +27,63 @@ def asked(library):
     return library
 
 
-@pytest.mark.parametrize(
-    ("link", "leads_to"),
-    [
-        ("[a](tea.md)", "notes/drinks/tea.md"),
-        ("[a](./tea.md)", "notes/drinks/tea.md"),
-        ("[a](tea)", "notes/drinks/tea.md"),
-        ("[a](../drinks/./tea.md)", "notes/drinks/tea.md"),
-        ("[a](../../drinks/tea.md)", None),
-        ("[a](/drinks/tea.md)", "notes/drinks/tea.md"),
-        ("[a](/tea.md)", None),
-        ("[a](green%20tea.md)", "notes/drinks/green tea.md"),
-        ("[a](<green tea.md>)", "notes/drinks/green tea.md"),
-        ("[a](tea.md?plain=1#how-to-brew-it)", "notes/drinks/tea.md"),
-        ("[a](#here)", "notes/drinks/link.md"),
-        ("[a](../drinks)", "notes/drinks/README.md"),
-        ("[a](/)", "notes/README.md"),
-        ("[a](..)", "notes/README.md"),
-        ("[a][b]\n\n[b]: tea.md", "notes/drinks/tea.md"),
-        ("[[Tea]]", "notes/drinks/tea.md"),
-        ("[[tea.md|a cup]]", "notes/drinks/tea.md"),
-        ("[[drinks/tea#How to brew it?]]", "notes/drinks/tea.md"),
-        ("[[rinks/tea]]", None),
-        ("[[#here]]", "notes/drinks/link.md"),
-        ("[[toast]]", "notes/food/Toast.md"),
-        ("[[old/toast]]", "notes/food/old/toast.md"),
-        ("[[coffee]]", None),
-        ("![[Toast]]", "notes/food/Toast.md"),
-        ("[[./tea]]", "notes/drinks/tea.md"),
-        ("[[../food/old/toast#x|y]]", "notes/food/old/toast.md"),
-        ("[[../tea]]", None),
-        ("[a](https://example.org/tea.md)", None),
-        ("[a](mailto:tea@example.org)", None),
-    ],
-)
-def test_a_link_leads_to_a_document(asked, link, leads_to):
-    asked.write("drinks/link.md", f"First line.\n\n{link}\n")
-    asked.update()
-    found = asked.ask("select line, to_file from links where file = 'notes/drinks/link.md'")
-    assert found == [(3, leads_to)]
+@pytest.fixture
+def asked(library):
+    return noted(library)
+
+
+ITSELF = "the document with the link"
+
+LEADS = [
+    ("[a](tea.md)", "notes/drinks/tea.md"),
+    ("[a](./tea.md)", "notes/drinks/tea.md"),
+    ("[a](tea)", "notes/drinks/tea.md"),
+    ("[a](../drinks/./tea.md)", "notes/drinks/tea.md"),
+    ("[a](../../drinks/tea.md)", None),
+    ("[a](/drinks/tea.md)", "notes/drinks/tea.md"),
+    ("[a](/tea.md)", None),
+    ("[a](green%20tea.md)", "notes/drinks/green tea.md"),
+    ("[a](<green tea.md>)", "notes/drinks/green tea.md"),
+    ("[a](tea.md?plain=1#how-to-brew-it)", "notes/drinks/tea.md"),
+    ("[a](#here)", ITSELF),
+    ("[a](../drinks)", "notes/drinks/README.md"),
+    ("[a](/)", "notes/README.md"),
+    ("[a](..)", "notes/README.md"),
+    ("[a][b]\n\n[b]: tea.md", "notes/drinks/tea.md"),
+    ("[[Tea]]", "notes/drinks/tea.md"),
+    ("[[tea.md|a cup]]", "notes/drinks/tea.md"),
+    ("[[drinks/tea#How to brew it?]]", "notes/drinks/tea.md"),
+    ("[[rinks/tea]]", None),
+    ("[[#here]]", ITSELF),
+    ("[[toast]]", "notes/food/Toast.md"),
+    ("[[old/toast]]", "notes/food/old/toast.md"),
+    ("[[coffee]]", None),
+    ("![[Toast]]", "notes/food/Toast.md"),
+    ("[[./tea]]", "notes/drinks/tea.md"),
+    ("[[../food/old/toast#x|y]]", "notes/food/old/toast.md"),
+    ("[[../tea]]", None),
+    ("[a](https://example.org/tea.md)", None),
+    ("[a](mailto:tea@example.org)", None),
+]
+
+
+@pytest.fixture(scope="module")
+def led(libraries):
+    """Where each link leads, from documents of one folder."""
+    library = noted(libraries())
+    for number, (link, _) in enumerate(LEADS):
+        library.write(f"drinks/link-{number}.md", f"First line.\n\n{link}\n")
+    library.update()
+    rows = library.ask("select file, line, to_file from links where file like '%/link-%'")
+    found = {}
+    for file, line, to_file in rows:
+        found.setdefault(file, []).append((line, ITSELF if to_file == file else to_file))
+    return found
+
+
+@pytest.mark.parametrize("number", range(len(LEADS)), ids=[link for link, _ in LEADS])
+def test_a_link_leads_to_a_document(led, number):
+    assert led[f"notes/drinks/link-{number}.md"] == [(3, LEADS[number][1])]
 
 
 def test_what_leads_out_is_told_from_what_is_missing(asked):

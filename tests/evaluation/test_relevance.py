@@ -10,10 +10,11 @@ pytestmark = pytest.mark.skipif(not DEFAULT.is_dir(), reason="the judged queries
 
 
 @pytest.mark.parametrize(
-    ("name", "alone", "fused"), [("cranfield", 0.37, 0.411), ("medline", 0.69, 0.797)]
+    ("name", "alone", "fused"), [("cranfield", 0.46, 0.475), ("medline", 0.94, 0.98)]
 )
 def test_words_rank_relevant_documents_first_and_with_meaning_better(name, alone, fused):
-    found = ndcg(DEFAULT / name, vectors=True)
+    """A third of the questions, among the documents that are judged for them."""
+    found = ndcg(DEFAULT / name, vectors=True, every=3)
     assert found["words"] >= alone
     assert found["both"] >= fused
     assert found["both"] >= max(found["words"], found["meaning"]) - 0.005

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import anyio
 import pytest
 
@@ -38,17 +40,39 @@ def target(tmp_path):
         engine.close()
 
 
-@pytest.fixture
-def two(library, tmp_path):
-    """An export of one index, and another index that it is to replace."""
+def exported(library, folder):
+    """Export an index, and make another one that the export is to replace."""
     library.write("tea.md", TEA)
     library.update()
-    run_export(library.engine, tmp_path / "out")
-    (tmp_path / "other").mkdir()
-    other = Library(tmp_path / "other")
+    run_export(library.engine, folder / "out")
+    (folder / "other").mkdir()
+    other = Library(folder / "other")
     other.configure("recipes")
     other.write("cake.md", "# Cake\n\nFlour and eggs.")
     other.write("pie.md", "# Pie\n\nApples.", collection="recipes")
     anyio.run(run_update, other.engine)
+    return other
+
+
+@pytest.fixture
+def two(library, tmp_path):
+    """An export of one index, and another index that it is to replace."""
+    other = exported(library, tmp_path)
     yield other
     other.engine.close()
+
+
+@pytest.fixture(scope="module")
+def kept(libraries):
+    """The same for all tests of a module: each of them has its import refused."""
+    library = libraries()
+    other = exported(library, library.folder)
+    yield other
+    other.engine.close()
+
+
+@pytest.fixture
+def old(kept, tmp_path):
+    """The same index, with an export that the test may change."""
+    shutil.copytree(kept.folder.with_name("out"), tmp_path / "out")
+    return kept

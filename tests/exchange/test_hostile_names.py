@@ -23,7 +23,7 @@ from qmd.storage import document_lookup, maintenance
 from qmd.surfaces import render
 from qmd.text import paths
 from qmd.wording import on_one_line
-from tests.exchange.indexes import empty, retold, told
+from tests.exchange.indexes import TEA, empty, retold, told
 from tests.exchange.test_refused_import import resigned, unchanged
 
 OUTSIDE = [
@@ -88,12 +88,21 @@ def renamed(engine, path):
     engine.database.write(lambda cursor: cursor.connection.execute(statement, {"path": path}))
 
 
+@pytest.fixture(scope="module")
+def engine(libraries):
+    """An index of one document, which gets another path in each test."""
+    library = libraries()
+    library.write("tea.md", TEA)
+    library.update()
+    return library.engine
+
+
 @pytest.mark.parametrize("path", [*OUTSIDE, *INSIDE])
-def test_the_index_knows_the_same_paths(one, path):
+def test_the_index_knows_the_same_paths(engine, path):
     if "\0" in path:
         path = "a/../b"  # DuckDB takes no NUL in a parameter; see the import
-    renamed(one.engine, path)
-    stray = one.engine.read(maintenance.stray_paths)
+    renamed(engine, path)
+    stray = engine.read(maintenance.stray_paths)
     assert [each.path for each in stray] == ([] if paths.is_below(path) else [path])
 
 
@@ -163,23 +172,23 @@ def test_a_copied_index_reads_and_writes_nothing_outside(one, tmp_path, path):
 
 
 @pytest.mark.parametrize("name", ["../x", "..", "/x", "a\\b", "a\nb", "a\x1bb", "", "x" * 256])
-def test_a_collection_with_a_hostile_name_is_not_imported(two, tmp_path, name):
+def test_a_collection_with_a_hostile_name_is_not_imported(old, tmp_path, name):
     text = name.replace("'", "''")
     for table, column in (("documents", "collection"), ("collections", "name")):
         resigned(tmp_path / "out", table, f"select * replace ('{text}' as {column}) from old")
-    unchanged(two, tmp_path / "out", ExportDamaged, "cannot be the name of a collection")
+    unchanged(old, tmp_path / "out", ExportDamaged, "cannot be the name of a collection")
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
-def test_a_document_with_a_hostile_path_is_not_imported(two, tmp_path, path):
+def test_a_document_with_a_hostile_path_is_not_imported(old, tmp_path, path):
     text = path.replace("\0", "' || chr(0) || '")
     resigned(tmp_path / "out", "documents", f"select * replace ('{text}' as path) from old")
     shown = on_one_line(path)[:70].replace("\\", r"\\").replace(".", r"\.")
     match = rf"documents: the path '{shown}.*' of collection 'notes' cannot lie below"
-    unchanged(two, tmp_path / "out", ExportDamaged, match)
+    unchanged(old, tmp_path / "out", ExportDamaged, match)
 
 
-def test_a_context_of_a_hostile_folder_is_not_imported(two, tmp_path):
+def test_a_context_of_a_hostile_folder_is_not_imported(old, tmp_path):
     made = "select 'notes' as collection, '../x' as prefix, 'b' as body"
     resigned(tmp_path / "out", "contexts", made)
     document = told(tmp_path / "out")
@@ -187,25 +196,25 @@ def test_a_context_of_a_hostile_folder_is_not_imported(two, tmp_path):
         if table["name"] == "contexts":
             table["files"][0]["rows"] = 1
     retold(tmp_path / "out", **document)
-    unchanged(two, tmp_path / "out", ExportDamaged, r"contexts: the path '\.\./x' of collection")
+    unchanged(old, tmp_path / "out", ExportDamaged, r"contexts: the path '\.\./x' of collection")
 
 
 @pytest.mark.parametrize("root", ["notes", "../notes", "~/.ssh"])
-def test_a_collection_whose_folder_is_not_absolute_is_not_imported(two, tmp_path, root):
+def test_a_collection_whose_folder_is_not_absolute_is_not_imported(old, tmp_path, root):
     resigned(tmp_path / "out", "collections", f"select * replace ('{root}' as root) from old")
-    unchanged(two, tmp_path / "out", ExportDamaged, "the folder of 'notes' is not an absolute path")
+    unchanged(old, tmp_path / "out", ExportDamaged, "the folder of 'notes' is not an absolute path")
 
 
 @pytest.mark.parametrize("path", [each for each in OUTSIDE if each])
-def test_a_manifest_whose_files_lie_elsewhere_is_refused(two, tmp_path, path):
+def test_a_manifest_whose_files_lie_elsewhere_is_refused(old, tmp_path, path):
     document = told(tmp_path / "out")
     document["tables"][0]["files"][0]["path"] = path
     retold(tmp_path / "out", **document)
-    unchanged(two, tmp_path / "out", ExportDamaged, "lies outside of the folder")
+    unchanged(old, tmp_path / "out", ExportDamaged, "lies outside of the folder")
 
 
 @pytest.mark.parametrize("kind", ["link", "folder of links", "pipe", "device", "folder"])
-def test_what_is_no_file_of_the_export_is_not_opened(two, tmp_path, kind):
+def test_what_is_no_file_of_the_export_is_not_opened(old, tmp_path, kind):
     document = told(tmp_path / "out")
     [file] = document["tables"][0]["files"]
     path = tmp_path / "out" / file["path"]
@@ -245,7 +254,7 @@ def test_a_link_that_leads_out_is_not_taken_over_by_the_next_export(one, tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "link"])
-def test_a_manifest_that_is_no_file_is_not_read(two, tmp_path, kind):
+def test_a_manifest_that_is_no_file_is_not_read(old, tmp_path, kind):
     path = tmp_path / "out" / "manifest.json"
     path.rename(tmp_path / "manifest.json")
     if kind == "pipe":

@@ -28,8 +28,7 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def shelf(library):
+def filled(library):
     (library.folder / "index.yml").write_text(
         f'collections:\n  notes:\n    path: {library.root}\n    pattern: "**/*.{{md,txt}}"\n'
     )
@@ -37,6 +36,11 @@ def shelf(library):
         library.write(path, text)
     library.update()
     return library
+
+
+@pytest.fixture(scope="module")
+def shelf(libraries):
+    return filled(libraries())
 
 
 GREEN, BLACK, COFFEE, WATER = NOTES
@@ -128,11 +132,12 @@ def test_postings_in_memory_find_the_same(shelf):
         warm.close()
 
 
-def test_what_or_joins_ranks_what_has_both_first(shelf):
-    shelf.write("both.md", "green coffee\n")
-    shelf.update()
-    assert shelf.found("green OR coffee")[0] == "both.md"
-    assert shelf.found('"green tea" OR "with milk"')[0] == GREEN
+def test_what_or_joins_ranks_what_has_both_first(library):
+    filled(library)
+    library.write("both.md", "green coffee\n")
+    library.update()
+    assert library.found("green OR coffee")[0] == "both.md"
+    assert library.found('"green tea" OR "with milk"')[0] == GREEN
 
 
 @pytest.mark.parametrize(

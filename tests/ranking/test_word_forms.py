@@ -23,8 +23,9 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def notes(library):
+@pytest.fixture(scope="module")
+def notes(libraries):
+    library = libraries()
     for path, text in NOTES.items():
         library.write(path, f"---\ntitle: {path[0]}x\n---\n{text}\n")
     library.update()
@@ -123,6 +124,17 @@ def test_a_query_of_nothing_is_refused(library):
         library.found("  ")
 
 
+@pytest.fixture(scope="module")
+def spelled(libraries):
+    library = libraries()
+    library.write("a.md", "Đường, résumé Straße, أحمد, Müller, ١٢٣")
+    library.write("b.md", "Duong, resume Strasse, احمد, Mueller, 123")
+    library.write("c.md", "Nothing of that is here.")
+    library.update()
+    assert library.problems() == []
+    return library
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -142,16 +154,11 @@ def test_a_query_of_nothing_is_refused(library):
         ("123", ["b.md", "a.md"]),
     ],
 )
-def test_the_spelling_that_was_asked_for_comes_first(library, asked, expected):
-    library.write("a.md", "Đường, résumé Straße, أحمد, Müller, ١٢٣")
-    library.write("b.md", "Duong, resume Strasse, احمد, Mueller, 123")
-    library.write("c.md", "Nothing of that is here.")
-    library.update()
-    found = library.found(asked)
+def test_the_spelling_that_was_asked_for_comes_first(spelled, asked, expected):
+    found = spelled.found(asked)
     assert sorted(found) == ["a.md", "b.md"]
     if not asked.startswith('"'):
         assert found == expected
-    assert library.problems() == []
 
 
 def test_a_longer_word_with_accents_counts_once(library):

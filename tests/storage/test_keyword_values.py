@@ -7,13 +7,18 @@ is the idf alone.
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from math import log
 
+import _duckdb
 import pytest
 
 from qmd.operations.index import Index
 from qmd.ranking import bm25, query
-from qmd.types import ALL, Filter
+from qmd.ranking.postings import Filed, fulfilling
+from qmd.storage.cursor import Cursor, Memory
+from qmd.types import ALL, Clause, Filter
 
 FIVE = {
     "a.md": "tea cup pot jug mug",
@@ -244,3 +249,102 @@ def test_the_rarest_word_is_that_of_fewest_documents_that_have_any(library):
     assert rarest("tea lid cup") == "cup"
     assert rarest("tea pot lid beer") == "pot"  # pot and lid have two, and pot comes first
     assert rarest("beer") is None
+
+
+def test_a_syllable_of_hangul_counts_a_fifth_of_a_word(index):
+    found = index({"a.md": "차 pot", "b.md": "컵 mug", "c.md": "병 mug"})
+    assert found("차")[0] == [("a.md", 0.2 * log(1 + 2.5 / 1.5))]
+    assert found("차 mug")[0][0] == ("b.md", log(1 + 1.5 / 2.5))
+
+
+def test_the_spelling_that_is_asked_for_comes_first(index):
+    # The word is once more in the second text, with its accents: both have three words.
+    found = index({"a.md": "resume mug pot", "b.md": "résumé mug", "c.md": "mug pot jug"})
+    idf = log(1 + 1.5 / 2.5)
+    assert found("resume")[0] == [("a.md", idf), ("b.md", 0.8 * idf)]
+    assert found("résumé")[0] == [("b.md", 1.2 * idf), ("a.md", idf)]
+
+
+def test_a_joined_word_finds_the_one_with_a_hyphen_and_counts_that_less(index):
+    # "e-mail" is three words: its parts, and both together.
+    found = index({"a.md": "e-mail mug", "b.md": "email jug pot mug", "c.md": "lid jug pot mug"})
+    once = log(1 + 2.5 / 1.5)
+    assert found("email")[0] == [("b.md", once), ("a.md", 0.3 * once)]
+    assert found("email jug")[0][0] == ("b.md", once + log(1 + 1.5 / 2.5))
+
+
+def test_a_word_that_no_document_has_is_found_in_another_form_as_if_it_were_that(index):
+    found = index({"a.md": "e-mail mug", "b.md": "jar jug pot mug"})
+    assert found("email")[0] == [("a.md", log(1 + 1.5 / 1.5))]
+
+
+def test_a_missing_blank_is_found_where_both_words_are_side_by_side_in_that_order(index):
+    found = index(FIVE)
+    assert found("greentea") == (
+        [("d.md", IDF[1])],
+        {"greentea": "greentea", "green": "greentea", "tea": "greentea"},
+    )
+    assert found("teagreen") == found("greenlid") == ([], {})
+    assert found("tealid")[0] == [("d.md", IDF[1])]
+
+
+def test_what_has_all_fields_that_are_asked_for_has_the_whole_score(index):
+    assert index(FIVE)("path:b.md")[0] == [("b.md", 1.0)]
+
+
+def test_a_filter_by_time_has_the_documents_since_then(library, index):
+    files = {"old.md": "tea cup", "new.md": "tea pot"}
+    for path, text in files.items():
+        library.write(path, text)
+    old = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
+    os.utime(library.root / "old.md", (old, old))
+    found = index({"new.md": "tea pot"})
+    scores, _ = found("tea", among=Filter(since=datetime(2022, 1, 1)))
+    assert [path for path, _ in scores] == ["new.md"]
+
+
+def test_a_search_by_the_tables_says_so(library):
+    library.update()
+    missed = []
+    cursor = Cursor(_duckdb.connect(":memory:"), Memory(missed=missed.append))
+    assert isinstance(bm25.postings_of(cursor), Filed)
+    assert missed == [cursor]
+
+
+@pytest.mark.parametrize(
+    ("operator", "expected"), [("and", {2}), ("or", {1, 2, 3}), ("not", {4, 5})]
+)
+def test_a_clause_combines_the_documents_of_its_parts(operator, expected):
+    holders = {"tea": {1, 2}, "pot": {2, 3}}
+    test = Clause(operator, ("tea", "pot"))
+    assert fulfilling(test, holders.__getitem__, range(1, 6)) == expected
+    nested = Clause("not", (Clause("or", ("tea",)),))
+    assert fulfilling(nested, holders.__getitem__, range(1, 6)) == {3, 4, 5}
+
+
+def test_a_word_is_found_by_its_stem_in_the_language_of_a_document(index):
+    found = index({"a.md": "---\nlang: de\n---\nHaus mug", "b.md": "pot jar"})
+    scores, words = found("Häusern")
+    assert [path for path, _ in scores] == ["a.md"]
+    assert words["haus"] == "hausern"
+
+
+def test_a_name_with_a_hyphen_finds_its_other_spellings_and_its_own_as_much(index):
+    found = index({"a.md": "call parse-json", "b.md": "call parseJson", "c.md": "cup parsejson"})
+    scores, _ = found("parse-json")
+    assert [path for path, _ in scores] == ["a.md", "b.md", "c.md"]
+    assert scores[0][1] == scores[1][1]
+
+
+def test_a_longer_word_that_is_a_form_of_the_one_asked_for_counts_once(index):
+    matter = "---\nlang: de\n---\n"
+    files = {
+        "a.md": f"{matter}Kind und Tasse",
+        "b.md": f"{matter}Kinder und Tasse",
+        "c.md": f"{matter}Kinderwagen und Tasse",
+        "d.md": "in kinder times",  # in English that is another word
+    }
+    scores, words = index(files)("Kind")
+    assert [path for path, _ in scores[:2]] == ["a.md", "b.md"]
+    assert {path for path, _ in scores[2:]} == {"c.md", "d.md"}
+    assert words["kinder"] == words["kinderwagen"] == "kind"

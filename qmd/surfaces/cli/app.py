@@ -20,11 +20,14 @@ from qmd.surfaces.cli import (
     module_of,
     options_before,
 )
+from qmd.surfaces.cli.command_table import SUMMARIES
 from qmd.surfaces.cli.common import INTERRUPTED, Ended, State, complain, examples, say, state
 from qmd.surfaces.cli.framework import Command, Group, declared
 from qmd.version import __version__
 from qmd.visible import hidden, shown
 from qmd.wording import readable
+
+_HELP = ("-h", "--help")
 
 _COMPLETE = "_QMD_COMPLETE"
 """Variable by which a shell asks for completions."""
@@ -42,6 +45,8 @@ def command(arguments: Sequence[str]) -> Callable[[], int]:
     if len(arguments) > 1 and arguments[0] in ("--show-completion", "--install-completion"):
         _complete(arguments[0], arguments[1:])
         return lambda: 0
+    if not arguments and _COMPLETE not in console.current().environ:
+        arguments = ["--help"]
     app = application(arguments)
     return lambda: _carried_out(app, arguments)
 
@@ -62,21 +67,24 @@ def _carried_out(app: typer.Typer, arguments: Sequence[str]) -> int:
 
 
 def application(arguments: Sequence[str]) -> typer.Typer:
-    """Build the command that is called, or all commands if it is not known.
+    """Build the command that is called, or all commands if there is none.
 
     Making a command out of a function, and importing what it needs, takes longer than some
-    searches; a call pays for one.
+    searches; a call pays for one, and the help of all for none.
     """
     app = typer.Typer(
         name="qmd",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": [*_HELP]},
     )
     app.callback(cls=Group)(options)
     called = called_command(arguments)
     if called in ALIASES:
         app.command(name=called, cls=Command)(declared(function_of(ALIASES[called])))
+    if called in _HELP:
+        _add_summaries(app)
+        return app
     known = called in COMMANDS or called in GROUPS or called in ALIASES
     if not known and called is not None and not called.startswith("-"):
         from qmd.surfaces.cli import guesses
@@ -88,6 +96,13 @@ def application(arguments: Sequence[str]) -> typer.Typer:
             if not known or name == called:
                 _add(app, name, panel)
     return app
+
+
+def _add_summaries(app: typer.Typer) -> None:
+    """Add all commands, and then groups, as the help lists them; they cannot be run."""
+    for panel, names in PANELS.items():
+        for name in sorted(names.split(), key=GROUPS.__contains__):
+            app.command(name=name, help=SUMMARIES[name], rich_help_panel=panel)(lambda: None)
 
 
 def _add(app: typer.Typer, name: str, panel: str) -> None:

@@ -11,6 +11,8 @@ from tests.ranking.hybrid.fakes import FakeGenerator, FakeReranker, meant
 
 pytest.register_assert_rewrite("tests.ranking.hybrid.asking")
 
+SAME_DATE = "update documents set dated = timestamp '2030-01-01'"
+
 
 @pytest.fixture
 def judge(monkeypatch):
@@ -40,15 +42,24 @@ def helped(faked, fake, judge, writer):
     return faked
 
 
-@pytest.fixture(scope="module")
-def town(tmp_path_factory):
-    """A library to look at, not to change: 24 documents in three collections, one excluded."""
-    folder = tmp_path_factory.mktemp("town")
+def with_fakes(folder):
+    """Make a library for many tests, whose models are fakes."""
     file = folder / "fake.gguf"
     file.write_bytes(b"GGUF")
     chosen = {"embed": str(file), "rerank": str(file)}
     made = Library(folder, Machine(chosen, hub=folder / "hub"))
     made.engine.database._warm = True
+    fake, judge = FakeEmbedder(dimensions=64), FakeReranker()
+    fake.vector, judge.says = meant, lambda passage: len(passage) % 10 / 10
+    made.engine.models._loaded["embed"] = made.engine.models.space().fingerprint, fake
+    made.engine.models.reranker = lambda: Helper(judge.model, lambda: "judge", lambda: judge)
+    return made
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    """A library to look at, not to change: 24 documents in three collections, one excluded."""
+    made = with_fakes(tmp_path_factory.mktemp("town"))
     made.configure("work", "hidden", excluded=["hidden"])
     for name, text in {
         "car.md": "# Car\n\nA car with a red door.",
@@ -65,11 +76,23 @@ def town(tmp_path_factory):
         text = f"---\nstatus: open\ndate: 203{number}-01-01\n---\n# Plan {number}\n\nBuy a red car."
         made.write(f"{number}.md", text, collection="work")
         made.write(f"{number}.md", f"# Secret {number}\n\nA red car.", collection="hidden")
-    fake, judge = FakeEmbedder(dimensions=64), FakeReranker()
-    fake.vector, judge.says = meant, lambda passage: len(passage) % 10 / 10
-    made.engine.models._loaded["embed"] = made.engine.models.space().fingerprint, fake
-    made.engine.models.reranker = lambda: Helper(judge.model, lambda: "judge", lambda: judge)
     made.update()
     made.embed()
+    yield made
+    made.engine.close()
+
+
+@pytest.fixture(scope="module", params=["the same text", "the same words"])
+def equals(tmp_path_factory, request):
+    """Eight documents of one date that answer alike, indexed against the order of their paths."""
+    made = with_fakes(tmp_path_factory.mktemp("equals"))
+    words = "a text of same words".split()
+    for number, name in enumerate("hgfdbeca"):
+        if request.param == "the same words":
+            words = [*words[1:], words[0]] if number % 5 else words[::-1]
+        made.write(f"{name}.md", f"# Same\n\n{' '.join(words)}")
+        made.update()
+        made.embed()
+    made.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))
     yield made
     made.engine.close()

@@ -22,8 +22,19 @@ from qmd.errors import (
 from qmd.models.protocols import nothing
 from qmd.models.registry import ENDPOINT
 from qmd.operations.semantic_search import query, vector_search
-from tests.library import FakeEmbedder, drawn
-from tests.ranking.hybrid.asking import ask, assert_adds_up, files, found, garage, searched
+from qmd.ranking.expansion import FIRST
+from qmd.settings.environment import Machine
+from tests.library import FakeEmbedder, Library, drawn
+from tests.ranking.hybrid.asking import (
+    RRF,
+    ask,
+    assert_adds_up,
+    files,
+    found,
+    garage,
+    searched,
+    weights,
+)
 from tests.ranking.test_questions import documents
 
 
@@ -191,3 +202,61 @@ def test_a_text_is_cut_further_where_an_endpoint_counts_more_tokens_than_we_do(t
     other.limit = 0
     with pytest.raises(TextTooLong):
         models.vectors(remote, [LONG_TEXT])
+
+
+def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_words(tmp_path, fake):
+    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
+    library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
+    library.write("hot.md", "# 温泉\n\n温泉。")
+    library.write("tea.md", "# Tea\n\nIn English.")
+    library.update()
+    library.embed()
+    assert library.engine.models.space().model.languages == "en"
+    assert found(library, "有馬温泉")[0] == "onsen.md"
+    for options, weight in (({}, 1), (RRF, FIRST)):
+        answer = ask(library, "有馬温泉", **options)
+        assert weights(answer) == [weight]
+        assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
+    assert weights(ask(library, "tea")) == [0.45, 0.55]
+    library.engine.close()
+
+
+def test_who_asks_by_meaning_alone_in_such_a_script_is_told_that_it_is_chance(tmp_path, fake):
+    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
+    library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
+    library.update()
+    library.embed()
+    library.write("new.md", "# New\n\nWithout a vector.")
+    library.update()
+    by_meaning = vector_search(library.engine, "有馬温泉", min_score=-1)
+    for answer in (ask(library, "vec: 有馬温泉"), by_meaning):
+        assert files(answer) == ["onsen.md"]
+        chance, lacking = answer.notice.splitlines()
+        assert chance.startswith("What is found by meaning is chance: minilm knows English only.")
+        assert lacking.startswith("Documents that lack vectors: 1 of 2.")
+    assert "chance" not in vector_search(library.engine, "温 tea and coffee").notice
+    library.engine.close()
+
+
+def test_a_word_that_no_document_has_is_replaced_in_a_plain_question(helped):
+    helped.write("wall.md", "The insulation of a wall.")
+    helped.write("roof.md", "The slates of a roof.")
+    helped.update()
+    answer = ask(helped, "insulaton", mode="fast")
+    assert files(answer) == ["wall.md"]
+    assert found(helped, "insulaton", mode="fast", exact=True) == []
+
+
+def test_a_document_without_a_vector_comes_first_if_its_words_answer_best(helped):
+    helped.write("red.md", "A red car stands in the yard.")
+    helped.write("blue.md", "The vehicle is blue.")
+    helped.update()
+    helped.embed()
+    helped.write("new.md", "To wash a car.")
+    helped.update()
+    first = ask(helped, "wash the car")[0]
+    assert first.file == "notes/new.md"
+    # Its words stand for the meaning that is not known.
+    words, meaning = first.explain["lists"]
+    assert meaning["contribution"] / 0.55 == pytest.approx(words["contribution"] / 0.45)
+    assert first.score == pytest.approx(words["contribution"] / 0.45)

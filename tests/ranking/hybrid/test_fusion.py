@@ -14,9 +14,7 @@ from qmd.operations.documents import below
 from qmd.operations.search import search
 from qmd.operations.semantic_search import vector_search
 from qmd.ranking.expansion import FIRST, FURTHER
-from qmd.settings.environment import Machine
 from qmd.storage.cursor import as_json
-from tests.library import Library
 from tests.ranking.hybrid.asking import (
     ASK,
     RRF,
@@ -24,13 +22,10 @@ from tests.ranking.hybrid.asking import (
     assert_adds_up,
     blend,
     files,
-    found,
     ranks,
     weights,
 )
 from tests.test_cases import recorded
-
-SAME_DATE = "update documents set dated = timestamp '2030-01-01'"
 
 # -- statements ----------------------------------------------------------------
 
@@ -246,19 +241,6 @@ def test_all_texts_are_embedded_in_one_batch(town):
     assert len(batches) == 1
 
 
-@pytest.fixture(params=["the same text", "the same words"])
-def equals(helped, request):
-    """Eight documents that answer alike, indexed against the order of their paths."""
-    words = "a text of same words".split()
-    for number, name in enumerate("hgfdbeca"):
-        if request.param == "the same words":
-            words = [*words[1:], words[0]] if number % 5 else words[::-1]
-        helped.write(f"{name}.md", f"# Same\n\n{' '.join(words)}")
-        helped.update()
-        helped.embed()
-    return helped
-
-
 @pytest.mark.parametrize("limit", [1, 3, 7, 8, 10])
 @pytest.mark.parametrize("options", [{}, RRF, {"recent": 1e9}], ids=["scores", "rrf", "recency"])
 def test_of_documents_that_score_the_same_the_first_by_path_are_found(
@@ -266,8 +248,6 @@ def test_of_documents_that_score_the_same_the_first_by_path_are_found(
 ):
     monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
     monkeypatch.setattr("qmd.ranking.hybrid_lists.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
-    if "recent" in options:
-        equals.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))
     expected = [f"{name}.md" for name in "abcdefgh"[:limit]]
     assert files(search(equals.engine, "same text", limit=limit)) == expected
     assert files(vector_search(equals.engine, "same text", limit=limit)) == expected
@@ -277,37 +257,3 @@ def test_of_documents_that_score_the_same_the_first_by_path_are_found(
         for kind in ("lex", "vec"):
             told = [rank for result in answer for rank in ranks(result, kind) if rank]
             assert told == [*range(1, len(told) + 1)]
-
-
-def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_words(tmp_path, fake):
-    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
-    library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
-    library.write("hot.md", "# 温泉\n\n温泉。")
-    library.write("tea.md", "# Tea\n\nIn English.")
-    library.update()
-    library.embed()
-    assert library.engine.models.space().model.languages == "en"
-    assert found(library, "有馬温泉")[0] == "onsen.md"
-    for options, weight in (({}, 1), (RRF, FIRST)):
-        answer = ask(library, "有馬温泉", **options)
-        assert weights(answer) == [weight]
-        assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
-    assert weights(ask(library, "tea")) == [0.45, 0.55]
-    library.engine.close()
-
-
-def test_who_asks_by_meaning_alone_in_such_a_script_is_told_that_it_is_chance(tmp_path, fake):
-    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
-    library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
-    library.update()
-    library.embed()
-    library.write("new.md", "# New\n\nWithout a vector.")
-    library.update()
-    by_meaning = vector_search(library.engine, "有馬温泉", min_score=-1)
-    for answer in (ask(library, "vec: 有馬温泉"), by_meaning):
-        assert files(answer) == ["onsen.md"]
-        chance, lacking = answer.notice.splitlines()
-        assert chance.startswith("What is found by meaning is chance: minilm knows English only.")
-        assert lacking.startswith("Documents that lack vectors: 1 of 2.")
-    assert "chance" not in vector_search(library.engine, "温 tea and coffee").notice
-    library.engine.close()

@@ -92,14 +92,14 @@ def test_a_line_without_an_end_has_no_time_left(told):
     assert told("things", (1, None), (1, None), (1, None)) == ["Reading: 1, 0.1/s"]
 
 
-def test_embedding_shows_the_documents_and_the_file_in_hand(qmd, tmp_path, tiny_embedder):
+def test_embedding_shows_the_documents_and_the_file_in_hand(qmd, tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
-    for number in range(100):
-        (notes / f"\x1b]0;{number}.md").write_text(f"# Tea {number}\n\n" + f"word{number} " * 300)
+    for number in range(40):
+        (notes / f"\x1b]0;{number}.md").write_text(f"# Tea {number}\n\n" + f"word{number} " * 100)
     assert qmd("collection", "add", notes)[0] == 0
     shown = seen("embed", columns=180)
     assert shown.code == 0
     drawn = re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.raw))
-    assert re.search(r"of 100 documents, [0-9,]+ of about [0-9,]+ passages, notes/", drawn)
+    assert re.search(r"of 40 documents, [0-9,]+ of about [0-9,]+ passages, notes/", drawn)
     assert "\x1b]0;" not in shown.raw
