@@ -8,11 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from typing import Any, Protocol
+
     from qmd.storage.arrow import Relation
     from qmd.storage.cursor import Cursor
+
+    class _Stored(Protocol):
+        """A row with a text and its hash."""
+
+        @property
+        def hash(self) -> str | None:
+            """Hash of the text."""
+
+        @property
+        def body(self) -> str | None:
+            """The text; empty if it is a long one."""
+
+        def _replace(self, *, body: str) -> Any: ...
+
+
+Row = TypeVar("Row", bound="_Stored")
 
 LIMIT = 4_000_000
 """Bytes of a text in UTF-8 from which on it is long."""
@@ -22,27 +40,10 @@ PIECE = 5_000
 4,096 bytes on, a text has blocks of its own, and most are read alone."""
 
 TOGETHER = 128
-"""Pieces that are read at once: half a million bytes."""
+"""Pieces that are read at once: 640 kB."""
 
 WRITTEN = 256
 """Pieces that are written by one statement."""
-
-
-class _Stored(Protocol):
-    """A row with a text and its hash."""
-
-    @property
-    def hash(self) -> str | None:
-        """Hash of the text."""
-
-    @property
-    def body(self) -> str | None:
-        """The text; empty if it is a long one."""
-
-    def _replace(self, *, body: str) -> Any: ...
-
-
-Row = TypeVar("Row", bound=_Stored)
 
 
 class PieceSize(NamedTuple):

@@ -8,4 +8,4 @@
 -- out  matter       integer  characters before its text: of its front matter
 select document_id, collection, path, title, hash, coalesce(matter, 0) as matter
 from documents
-where size > 4000000 or body_length > 400000 or hash in (select hash from text_pieces)
+where size > 4000000 or body_length > 400000
