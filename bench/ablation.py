@@ -5,14 +5,17 @@
 Prints two tables in Markdown, for keyword search and for hybrid search: a row for each change, a
 column for each set. A cell has the difference of nDCG@10 to search as it is, and a star where a
 paired randomization test gives p < .05. Each set is embedded by the model in use (QMD_EMBED_MODEL).
-WORK keeps the indexes, which are made by the same code with the same model only.
+WORK keeps the indexes, which are made by the same code with the same model only. Stems are taken
+away from a copy of an index, and vectors of a random half of the documents from another one.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -27,12 +30,16 @@ from ir_measures import ScoredDoc, nDCG
 
 from bench.fusion import prepared
 from bench.relevance import DEFAULT, Judged
+from qmd.embedding import cosines
 from qmd.errors import QueryError
 from qmd.evaluation.runner import strip_query_syntax
 from qmd.evaluation.significance import p_value
+from qmd.ingest.retokenizer import retokenize
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.settings.environment import Place, machine
+from qmd.storage.cursor import Cursor
 
 Change = Callable[[], AbstractContextManager[object]]
 
@@ -42,12 +49,31 @@ def _set(name: str, value: object) -> Change:
     return partial(mock.patch, f"qmd.ranking.{name}", value)
 
 
+class _Unstemmed:
+    """A stemmer that leaves all words as they are."""
+
+    def stemWord(self, word: str) -> str:  # noqa: N802
+        return word
+
+    def stemWords(self, words: list[str]) -> list[str]:  # noqa: N802
+        return words
+
+
+def _no_stems() -> AbstractContextManager[object]:
+    return mock.patch("qmd.text.stems._stemmer", return_value=_Unstemmed())
+
+
+ALIKE: dict[str, Change] = {
+    "no stems": _no_stems,
+    "accents ignored": _set("query_terms.ACCENTED", 0.0),
+}
+
 WORDS: dict[str, Change] = {
+    **ALIKE,
     "stop words count": _set("query.STOP_WORDS", frozenset()),
     "no longer words": _set("query_terms.PREFIX_WEIGHT", 0.0),
     "no other forms": _set("word_terms.FORM", 0.0),
     "syllables 1×": _set("query_terms.SYLLABLE", 1.0),
-    "accents ignored": _set("query_terms.ACCENTED", 0.0),
     "words as written": nullcontext,
     "all copies": nullcontext,
     "lists of links unmoved": _set("bm25.link_pages", lambda _: frozenset()),
@@ -58,6 +84,12 @@ BOTH: dict[str, Change] = {
         ["0.30 keywords", "0.40 keywords", "0.50 keywords", "0.60 keywords"], nullcontext
     ),
     "0.42 bm25 / (bm25 + 20)": _set("hybrid_lists.attained", lambda score, _: score / (score + 20)),
+    **ALIKE,
+    "no rescale of cosines": _set("hybrid_lists.cosines.of", lambda *_: cosines.USUAL),
+    "half without vectors": nullcontext,
+    "half without vectors, at the lowest cosine": partial(
+        mock.patch, "qmd.embedding.vectors.lacking", return_value=set()
+    ),
     "no floor of vectors": _set("fusion._floors", lambda lists, _: [0.0] * len(lists)),
     "pairs of a run in full": _set("query_terms.share_of_pairs", lambda *_: {}),
     "reciprocal ranks": nullcontext,
@@ -70,6 +102,43 @@ OPTIONS: dict[str, dict[str, object]] = {
     "all copies": {"all_copies": True},
     "reciprocal ranks": {"fusion": "rrf"},
 }
+
+
+def _opened(work: Path) -> Index:
+    """Open an index as it is."""
+    place = Place("index", work / "index.yml", work / "index.duckdb", None, work / "trusted.json")
+    return Index(place, machine(os.environ), warm=True)
+
+
+def _without_stems(engine: Index) -> None:
+    """Make the postings of all documents anew, without stems."""
+
+    def work(cursor: Cursor) -> None:
+        cursor.connection.execute("delete from words")
+        cursor.connection.execute(
+            "update counters set value = (select max(document_id) + 1 from documents)"
+            " where name = 'stale_postings'"
+        )
+
+    engine.database.write(work)
+    with _no_stems():
+        retokenize(engine.database)
+
+
+def _without_half_of_vectors(engine: Index) -> None:
+    """Remove the vectors of about every other text, by the last digit of its hash."""
+
+    def work(cursor: Cursor) -> None:
+        cursor.connection.execute(
+            "delete from embeddings where chunk_id in"
+            " (select chunk_id from chunks where contains('02468ace', hash[-1:]))"
+        )
+
+    engine.database.write(work)
+
+
+COPIES = {"no stems": _without_stems, "half without vectors": _without_half_of_vectors}
+"""Changes of an index, each made in a copy of it, by the beginnings of the names of rows."""
 
 
 def _asked(engine: Index, text: str, way: str, **options: object) -> list[tuple[str, float]]:
@@ -98,19 +167,37 @@ class Trial:
         kept = [each for each in whole.judgements if each.query_id in names]
         self._judged = Judged(whole.documents, chosen, kept)
         self._open = partial(prepared, folder, work)
+        self._work = work
         self.name = folder.name
+
+    def _index(self, name: str) -> Index:
+        """Open the index of a row, which may be a changed copy."""
+        kind = next((kind for kind in COPIES if name.startswith(kind)), None)
+        if kind is None:
+            return self._open()
+        copy = self._work.with_name(f"{self.name}, {kind}")
+        if copy.exists():
+            return _opened(copy)
+        self._open().close()
+        copy.mkdir()
+        for file in ("index.duckdb", "index.yml"):
+            shutil.copy(self._work / file, copy / file)
+        engine = _opened(copy)
+        COPIES[kind](engine)
+        return engine
 
     def figures(
         self,
         way: str,
         change: Change = nullcontext,
         *,
+        name: str = "",
         share: float | None = None,
         **options: object,
     ) -> list[float]:
         """NDCG@10 of each query, in order. Nothing is remembered from another change."""
         with change():
-            engine = self._open()
+            engine = self._index(name)
             engine.tried_share = share
             try:
                 run = [
@@ -144,7 +231,7 @@ def _table(trials: Sequence[Trial], way: str, changes: dict[str, Change]) -> Non
         for trial in trials:
             share = float(found[0]) if (found := re.match(r"0\.\d+", name)) else None
             options = OPTIONS.get(name, {})
-            figures = trial.figures(way, change, share=share, **options)
+            figures = trial.figures(way, change, name=name, share=share, **options)
             cells.append(_cell(trial, usual, figures))
         print(_row(name, cells), flush=True)
 

@@ -52,6 +52,10 @@ LEAST, LEAST_BYTES = "32MB", 32_000_000
 """Memory of the smallest query: with less, DuckDB can run a constant, but not some views of a few
 documents."""
 
+LOOKED_UP = 1000
+"""Rows up to which a join looks up the key of each in the index of the other table: the texts of a
+few documents are read, and not all texts. DuckDB's own 50 are less than what links need."""
+
 ROW_SHARE = 8
 """Share of its memory that a row of a result may take as text: it is copied while it is written."""
 
@@ -153,6 +157,7 @@ class Sandbox:
                 "allow_community_extensions": "false",
                 "allow_persistent_secrets": "false",
                 "python_enable_replacements": "false",
+                "dynamic_or_filter_threshold": str(LOOKED_UP),
             }
         )
         self._connection.execute(filled("sandbox/bound_disk", most=limits.disk))
@@ -280,10 +285,9 @@ class Sandbox:
             self._cursor.run(f"sandbox/{name}")
         keeps = keeps and _is_read(request, wanted)
         stored = _stored(request, wanted)
-        beside = {"index": self._index, "folder": self._spill / LINKS}
         for view in wanted:
             with self._in_words():
-                if view.name == LINKS and keeps and attach_links(self._cursor, view, **beside):
+                if view.name == LINKS and keeps and self._attach_links(view):
                     self._cursor.run("sandbox/resolved_links")
                 else:
                     self._connection.execute(view.table if view.name in stored else view.text)
@@ -303,6 +307,10 @@ class Sandbox:
             self._cursor.run("sandbox/add_found", found=as_json(rows))
         if log:
             self._cursor.run("sandbox/add_searches", lines=as_json(list(log)))
+
+    def _attach_links(self, links: View) -> bool:
+        folder, memory = self._spill / LINKS, memory_of(self._limits)
+        return attach_links(self._cursor, links, index=self._index, folder=folder, memory=memory)
 
     def _lock(self) -> None:
         if not self._limits.files:

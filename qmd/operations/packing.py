@@ -59,7 +59,7 @@ def packed(question: str, found: Results, most: int, cursor: Cursor) -> Excerpts
         sum(estimated_tokens(f"Context: {text}\n") for text in described), most // CONTEXT_SHARE
     )
     budget = excerpts.Budget(documents, room)
-    ordered = excerpts.ranked_places(documents, spotted, match)
+    ordered = excerpts.ranked_places(documents, spotted, match, question)
     if found and not is_record(found[0]):  # then they are not asked for, and stand behind
         ordered.sort(key=lambda spot: is_record(documents[spot.document][0]))
     for spot in ordered:

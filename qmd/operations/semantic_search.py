@@ -47,6 +47,7 @@ from qmd.operations.search import (
     presented,
 )
 from qmd.ranking import search_log as searches
+from qmd.ranking.scale import RRF_K
 from qmd.storage import cancellation
 from qmd.types import SIMILAR, Filter, Nearest
 
@@ -276,7 +277,7 @@ async def query(
     expand: Expand = None,
     rerank: Rerank = None,
     fusion: Fusion = "scores",
-    rrf_k: RrfK = 60,
+    rrf_k: RrfK = RRF_K,
     exact: Exact = False,
     timeout: Timeout = None,  # noqa: ASYNC109  # of a model, not of the call
     recent: Recent = None,
@@ -304,7 +305,7 @@ async def query(
         expand: let a model put the question in other words; None: as `mode` says.
         rerank: let a model judge the best candidates; None: as `mode` says.
         fusion: how lists become one: by scores, or by reciprocal ranks.
-        rrf_k: constant of the latter. Source: Cormack, Clarke, Büttcher, SIGIR 2009 (60).
+        rrf_k: constant of the latter.
         exact: look for words as they are written; see `search`.
         timeout: seconds for each model that helps.
         recent: prefer new documents: days after which a claim to be new is half.

@@ -23,12 +23,14 @@ from qmd.operations.documents import CurrentFolder
 from qmd.operations.search import NONE_INCLUDED, near_duplicates, presented
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from qmd.models.selection import Space
     from qmd.operations.index import Index
     from qmd.ranking.bm25 import Scored
     from qmd.ranking.fusion import Listed, Ranked
+    from qmd.ranking.query import Query
     from qmd.storage.cursor import Cursor
     from qmd.types import DocumentRow, Filter
 
@@ -138,7 +140,8 @@ def _similar(
     full: bool,
 ) -> Results:
     from qmd.operations import document_parts
-    from qmd.ranking import copies as groups
+    from qmd.ranking import bm25
+    from qmd.ranking.copies import folded
     from qmd.ranking.fusion import fused
     from qmd.ranking.results import Form, Match
     from qmd.text import paths
@@ -149,19 +152,24 @@ def _similar(
         return Results([], NONE_INCLUDED)
     known = near_duplicates(index, cursor) if copies else {}
     further = record_order.further(index, cursor, among)
-    most = groups.depth(limit + further, known) + 1
-    found = _by_words(index, cursor, document, narrowed, most)
-    lists = [_listed(cursor, found)] if found is not None else []
-    near = None if space is None else _by_meaning(index, cursor, document, narrowed, most, space)
-    if near is not None:
-        lists.append(near)
-    ranked = fused(
-        cursor, lists, "scores", banned={document.document_id}, half_life=None, limit=most
-    )
-    kept = groups.without_copies(ranked, _number, known, question="", limit=limit + further)
+    asked = _telling_words(cursor, document)
+    near = None if space is None else _neighbors(cursor, document, narrowed, space)
+    words: dict[str, str] = {}
+
+    def rank(count: int) -> list[Ranked]:
+        lists = []
+        if asked is not None:
+            found = bm25.scored(cursor, asked, among=narrowed, limit=count + 1)
+            words.update(found.words)
+            lists.append(_listed(cursor, found))
+        if near is not None:
+            lists.append(near(count + 1))
+        own = {document.document_id}  # the best of all, and no result
+        return fused(cursor, lists, "scores", banned=own, half_life=None, limit=count)
+
+    kept = folded(rank, _number, known, question="", limit=limit + further, rearranged=known)
     matches = {Match(each.document_id, each.near, each.by_words): each for each, _ in kept}
     files = {each.document_id: others for each, others in kept}
-    words = dict(found.words) if found is not None else {}
     shown = presented(index, cursor, Form(words, length, full), matches, narrowed)
     results = [
         shown[match]._replace(score=each.score, similar=files[each.document_id])
@@ -181,11 +189,9 @@ def _number(each: Ranked) -> int:
     return each.document_id
 
 
-def _by_words(
-    index: Index, cursor: Cursor, document: DocumentRow, among: Filter, limit: int
-) -> Scored | None:
-    """Search the telling words of a document; None: it has none."""
-    from qmd.ranking import bm25, query
+def _telling_words(cursor: Cursor, document: DocumentRow) -> Query | None:
+    """Ask for the telling words of a document; None: it has none."""
+    from qmd.ranking import query
     from qmd.storage.cursor import as_json
 
     rows = cursor.run(
@@ -196,8 +202,7 @@ def _by_words(
     )
     if not rows:
         return None
-    asked = query.parse(" ".join(word for (word,) in rows), exact=True)
-    return bm25.scored(cursor, asked, among=among, limit=limit)
+    return query.parse(" ".join(word for (word,) in rows), exact=True)
 
 
 def _listed(cursor: Cursor, found: Scored) -> Listed:
@@ -210,10 +215,10 @@ def _listed(cursor: Cursor, found: Scored) -> Listed:
     return Listed("lex", " ".join(found.words), 1.0, scores, {})
 
 
-def _by_meaning(
-    index: Index, cursor: Cursor, document: DocumentRow, among: Filter, limit: int, space: Space
-) -> Listed | None:
-    """Find the documents with the passages nearest to a document; None: it has no vectors."""
+def _neighbors(
+    cursor: Cursor, document: DocumentRow, among: Filter, space: Space
+) -> Callable[[int], Listed] | None:
+    """Give what lists the documents with the passages nearest to one; None: it has no vectors."""
     import numpy as np
 
     from qmd.embedding import cosines
@@ -232,14 +237,19 @@ def _by_meaning(
     if not size:
         return None
     state = embeddings.pending(cursor, fingerprint=space.fingerprint, collections=None)
-    hits = nearest.nearest(
+    find = partial(
+        nearest.nearest,
         cursor,
         (mean / size).astype(np.float32),
         model_id=number,
         vectors=state.vectors,
         documents=postings.allowed(cursor, among),
-        limit=limit,
     )
     similarity = cosines.of(cursor, number).similarity
-    scores = {hit.document_id: similarity(hit.score) for hit in hits}
-    return Listed("vec", document.name, 1.0, scores, {hit.document_id: hit for hit in hits})
+
+    def listed(count: int) -> Listed:
+        hits = find(limit=count)
+        scores = {hit.document_id: similarity(hit.score) for hit in hits}
+        return Listed("vec", document.name, 1.0, scores, {hit.document_id: hit for hit in hits})
+
+    return listed

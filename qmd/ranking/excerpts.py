@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from qmd.ranking.matcher import Matcher
@@ -21,6 +22,10 @@ from qmd.wording import on_one_line
 SECTION = 900
 """Characters up to which an excerpt grows to the bounds of its section."""
 
+SHORT = 300
+"""Characters up to which the opening of a document takes the sections that follow: the sentence
+below its title is then not without the syntax, or the summary, that comes next."""
+
 PARAGRAPH = 1500
 """Characters up to which it grows to the end of the paragraph that it would be cut in."""
 
@@ -29,6 +34,19 @@ SAME = 0.8
 
 RUN = 4
 """Words of such a run."""
+
+ADJACENT = 0.3
+"""Worth of the pairs of neighboring words of a question, and again of those without a function
+word, beside that of its words. Measured: docs/decisions/030-answers-for-agents.md."""
+
+FUNCTION_WORDS = frozenset(
+    """
+    a an and are as at be been by can could did do does for from had has have how i in into is it
+    its me my not of on or that the there this to us was we were what when where which who why
+    will with would you your
+    """.split()
+)
+"""Words that only join others. Other stop words, as in "only once", tell something in pairs."""
 
 LEAST_ROOM = 60
 """Tokens below which no part of an excerpt is worth its name."""
@@ -144,7 +162,10 @@ def further(
 
 
 def grown(document: Excerpted, spot: Spot) -> Spot:
-    """Extend a place to the section that it is in, or to whole paragraphs of that."""
+    """Extend a place to the section that it is in, or to whole paragraphs of that.
+
+    The opening of a document takes sections that follow, up to `SHORT` characters together.
+    """
     lines = document.lines
     bounds = [heading.line for heading in document.headings]
     top = max((line for line in bounds if line <= spot.line), default=1)
@@ -161,11 +182,26 @@ def grown(document: Excerpted, spot: Spot) -> Spot:
             last, size = last + 1, size + after
         elif not (before and first > top and size + before <= SECTION):
             break
+    if bounds[1:2] == [under] and last == under - 1:
+        last = _with_short_sections(document, first, last)
     while first < spot.line and not lines[first - 1].strip():
         first += 1
     while last > spot.line and not lines[last - 1].strip():
         last -= 1
     return spot._replace(first=first, last=last)
+
+
+def _with_short_sections(document: Excerpted, first: int, last: int) -> int:
+    """Return the last line of a range of whole sections, with as many more as `SHORT` allows."""
+    lines = document.lines
+    size = sum(len(line) + 1 for line in lines[first - 1 : last])
+    ends = [each.line - 1 for each in document.headings if each.line > last + 1]
+    for end in [*ends, len(lines)]:
+        size += sum(len(line) + 1 for line in lines[last:end])
+        if size > SHORT:
+            break
+        last = end
+    return last
 
 
 def _room(one: str, other: str) -> int:
@@ -174,32 +210,52 @@ def _room(one: str, other: str) -> int:
 
 
 def ranked_places(
-    documents: Sequence[tuple[Excerpted, float]], spots: Sequence[Spot], match: Matcher
+    documents: Sequence[tuple[Excerpted, float]],
+    spots: Sequence[Spot],
+    match: Matcher,
+    question: str,
 ) -> list[Spot]:
-    """Order places by the scores of their documents and by the words of the question they have.
+    """Order places by the scores of their documents and by what of the question they have.
 
-    A word counts the more, the fewer places have it. Words of the title and of the headings above a
-    place are words of it.
+    That is its words, its pairs of neighboring words, and once more those pairs without a function
+    word: "only once" tells more than either stop word. One counts the more, the fewer places have
+    it. Words of the title and of the headings above a place are words of it.
 
     Args:
         documents: by their numbers in the ranking, with their scores.
     """
-    said = []
+    asked = _pairs(question)
+    words, pairs, telling = [], [], []
     for spot in spots:
         document, _ = documents[spot.document]
         way = path_at(document.headings, spot.first)
         lines = document.lines[spot.first - 1 : spot.last]
-        said.append(match.found_in("\n".join([document.title, *way, *lines])))
-    counts = Counter(word for words in said for word in words)
-    weights = {word: math.log(1 + len(spots) / count) for word, count in counts.items()}
-    most = sum(weights.values()) or 1.0
+        text = "\n".join([document.title, *way, *lines])
+        words.append(match.found_in(text))
+        pairs.append(asked & _pairs(text))
+        telling.append({each for each in pairs[-1] if FUNCTION_WORDS.isdisjoint(each)})
     best = max((score for _, score in documents), default=0.0) or 1.0
+    values = [
+        documents[spot.document][1] / best + of_words + ADJACENT * (of_pairs + of_telling)
+        for spot, of_words, of_pairs, of_telling in zip(
+            spots, _shares(words), _shares(pairs), _shares(telling), strict=True
+        )
+    ]
+    return [spots[at] for at in sorted(range(len(spots)), key=lambda at: (-values[at], at))]
 
-    def value(at: int) -> float:
-        share = sum(weights[word] for word in said[at]) / most
-        return documents[spots[at].document][1] / best + share
 
-    return [spots[at] for at in sorted(range(len(spots)), key=lambda at: (-value(at), at))]
+def _pairs(text: str) -> set[tuple[str, str]]:
+    """Return the pairs of neighboring words of a text."""
+    words = _WORDS.findall(text.lower())
+    return set(pairwise(words))
+
+
+def _shares(found: Sequence[Collection[object]]) -> list[float]:
+    """Compute the share that each place has of all that is found, by rarity among the places."""
+    counts = Counter(each for those in found for each in those)
+    weights = {each: math.log(1 + len(found) / count) for each, count in counts.items()}
+    most = math.fsum(weights.values()) or 1.0
+    return [math.fsum(weights[each] for each in those) / most for those in found]
 
 
 class Budget:

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from qmd.ranking import bm25, postings
-from qmd.ranking.scale import WORDS
+from qmd.ranking.scale import RRF_K, WORDS
 from qmd.types import Nearest
 
 if TYPE_CHECKING:
@@ -76,10 +76,6 @@ class Ranked(NamedTuple):
     by_words: bool
     explain: dict[str, object]
     similar: tuple[str, ...] = ()
-
-
-RRF_K = 60
-"""Constant of reciprocal rank fusion. Source: Cormack, Clarke, Büttcher, SIGIR 2009."""
 
 
 def fused(

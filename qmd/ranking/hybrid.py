@@ -85,9 +85,13 @@ class _Run(NamedTuple):
             asked = " ".join(self.question.texts)
 
             def rank(count: int) -> Sequence[Ranked]:
-                self.lists.depth = max(self.lists.depth, count)
-                found = self.lists.words_alone(searches, cursor) if at_once else lists
-                ranked = self._fused(cursor, lists=found, limit=count)
+                nonlocal lists
+                if at_once:
+                    self.lists.depth = max(self.lists.depth, count)
+                    lists = self.lists.words_alone(searches, cursor)
+                elif count > self.lists.depth:
+                    lists = self.lists.deeper(cursor, count)
+                ranked = self._fused(cursor, lists=lists, limit=count)
                 return link_pages.ranked_behind(cursor, ranked, pages, question=asked)
 
             kept = copies.folded(

@@ -16,11 +16,11 @@ from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import truncation
 from qmd.ranking import bm25, postings, query
 from qmd.ranking import nearest as neighbours
-from qmd.ranking.fusion import DEPTH, RRF_K, Fusion, Listed
+from qmd.ranking.fusion import DEPTH, Fusion, Listed
 from qmd.ranking.helper_calls import Aid
 from qmd.ranking.query_document import Question
 from qmd.ranking.query_document import Search as Asked
-from qmd.ranking.scale import WORDS, attained
+from qmd.ranking.scale import RRF_K, WORDS, attained
 from qmd.types import Filter, Nearest
 
 if TYPE_CHECKING:
@@ -85,6 +85,10 @@ class Helpers(NamedTuple):
     reranker: Helper[Reranker] | None = None
 
 
+_Numbered = tuple[int, Asked, float]
+"""A search with its number, and the weight of its list."""
+
+
 class SearchLists:
     """Maker of the lists of one hybrid search.
 
@@ -116,6 +120,9 @@ class SearchLists:
         self._among = among
         self._aid = aid
         self._count = 0
+        self._lexical: Sequence[_Numbered] = ()
+        self._semantic: Sequence[_Numbered] = ()
+        self._vectors: NDArray[np.float32] | None = None
         self.depth = DEPTH[recipe.fusion]
         self.words: dict[str, str] = {}
         self.respelled: dict[str, tuple[str, ...]] = {}
@@ -135,6 +142,7 @@ class SearchLists:
         lexical = [(n, *each) for n, each in enumerate(searches) if each[0].kind == "lex"]
         semantic = [(n, *each) for n, each in enumerate(searches) if each[0].kind != "lex"]
         semantic = semantic if self._recipe.meaning else []
+        self._lexical, self._semantic = lexical, semantic
         if not lexical and not semantic:
             raise QueryError(ONLY_MEANING)
         banned = anyio.Event()
@@ -171,13 +179,21 @@ class SearchLists:
             raise _first(group) from None
         return [found[number] for number in sorted(found)]
 
+    def deeper(self, cursor: Cursor, depth: int) -> list[Listed]:
+        """Compute the same lists once more, with more documents in each."""
+        self.depth = depth
+        found = self._by_words(self._lexical, cursor, alone=not self._semantic)
+        if self._vectors is not None:
+            found |= self._near(self._semantic, self._vectors, cursor)
+        return [found[number] for number in sorted(found)]
+
     def words_alone(self, searches: Sequence[tuple[Asked, float]], cursor: Cursor) -> list[Listed]:
         """Compute the lists of a query with keyword searches alone."""
         numbered = [(number, *each) for number, each in enumerate(searches)]
         return list(self._by_words(numbered, cursor, alone=True).values())
 
     def _by_words(
-        self, searches: Sequence[tuple[int, Asked, float]], cursor: Cursor, *, alone: bool
+        self, searches: Sequence[_Numbered], cursor: Cursor, *, alone: bool
     ) -> dict[int, Listed]:
         """Compute the keyword lists, except those without any word.
 
@@ -251,18 +267,20 @@ class SearchLists:
 
     def _by_meaning(
         self,
-        searches: Sequence[tuple[int, Asked, float]],
+        searches: Sequence[_Numbered],
         embedded: Callable[[], NDArray[np.float32] | None],
     ) -> dict[int, Listed]:
         """Compute the vector lists; none if the model does not support the query's script."""
         vectors = embedded()
         if vectors is None:
             return {}
-        return self._database.read(partial(self._near, searches, vectors))
+        found = self._database.read(partial(self._near, searches, vectors))
+        self._vectors = vectors
+        return found
 
     def _near(
         self,
-        searches: Sequence[tuple[int, Asked, float]],
+        searches: Sequence[_Numbered],
         vectors: NDArray[np.float32],
         cursor: Cursor,
     ) -> dict[int, Listed]:

@@ -17,6 +17,7 @@ import numpy as np
 from qmd.ranking.lexicon import near
 from qmd.ranking.postings import Near, Tally, Wanted
 from qmd.ranking.segments import DocumentShelf, Part, Segment
+from qmd.storage.statements import K1, PATH, TITLE, B
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +130,7 @@ class Inverted:
     def _norm(self, average: float) -> NDArray[np.float64]:
         """Compute the length normalization of each document."""
         if average not in self._norms:
-            self._norms[average] = 1.5 * (0.25 + 0.75 * self.shelf.lengths / average)
+            self._norms[average] = K1 * (1 - B + B * self.shelf.lengths / average)
         return self._norms[average]
 
     # -- terms -------------------------------------------------------------------
@@ -198,8 +199,8 @@ class Inverted:
         slots, positions = starts >> 32, starts & _START
         weights = np.where(
             positions < self.shelf.path_starts[slots],
-            4.0,
-            np.where(positions < self.shelf.body_starts[slots], 1.5, 1.0),
+            TITLE,
+            np.where(positions < self.shelf.body_starts[slots], PATH, 1.0),
         )
         first = np.flatnonzero(np.diff(slots, prepend=-1))
         return self._tally(slots[first], np.add.reduceat(weights, first))

@@ -11,6 +11,7 @@ from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.ranking.runs_of_pairs import share_of_pairs
 from qmd.ranking.word_terms import WordForm, WordTerms
+from qmd.storage.statements import K1
 from qmd.text.hashes import accented_id
 from qmd.text.stems import terms
 
@@ -51,7 +52,7 @@ def worth(total: float, documents: int) -> float:
         total: documents in all.
         documents: that have the term.
     """
-    return 2.5 * log(1 + (total - documents + 0.5) / (documents + 0.5))
+    return (K1 + 1) * log(1 + (total - documents + 0.5) / (documents + 0.5))
 
 
 def _is_syllable(gram: str) -> bool:

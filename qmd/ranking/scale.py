@@ -12,6 +12,9 @@ WORDS = 0.45
 """Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
 Measured: docs/relevance.md."""
 
+RRF_K = 60
+"""Constant of reciprocal rank fusion. Source: Cormack, Clarke, Büttcher, SIGIR 2009."""
+
 
 def attained(bm25: float, most: float) -> float:
     """Compute the share that a document attains of the highest possible score.

@@ -3,6 +3,8 @@
 Parts of a statement are optional: the lines from `-- if $name` to `-- end` are included only when
 that parameter is given. DuckDB plans a statement on each run, and planning takes as long for parts
 without effect as for others.
+
+A number that several statements share stands here, once, and they name it: `@k1`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,28 @@ from pathlib import Path
 from typing import TypeVar
 
 Value = TypeVar("Value")
+
+TITLE, PATH = 4.0, 1.5
+"""Weights of a word in the title and in the path, beside 1 in the body. Postings in memory keep
+frequencies doubled, as whole numbers, so these are multiples of one half.
+Measured: docs/relevance.md."""
+
+K1, B = 1.5, 0.75
+"""Saturation and length normalization of BM25. Measured: docs/relevance.md."""
+
+LINK_LIST = 50
+"""Percent of a text in lists of links from which on the document is a list of links."""
+
+_NUMBERS = {
+    "title": f"{TITLE}::double",
+    "path": f"{PATH}::double",
+    "k1": f"{K1}::double",
+    "b": f"{B}::double",
+    "link_list": str(LINK_LIST),
+}
+"""Numbers that statements name, as SQL."""
+
+_NUMBER = re.compile(r"@([a-z]\w*)")
 
 _PART = re.compile(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
 _HEADER = re.compile(r"\A(--.*\n)*")
@@ -29,12 +53,14 @@ def data_folder(folder: str) -> Path:
 
 @cache
 def statement(name: str) -> str:
-    """Return the text of a statement.
+    """Return the text of a statement, with the numbers that it names.
 
     Raises:
         FileNotFoundError: no statement has this name.
+        KeyError: it names a number that is not declared.
     """
-    return (data_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
+    text = (data_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
+    return _NUMBER.sub(lambda found: _NUMBERS[found[1]], text) if "@" in text else text
 
 
 @cache

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import re
 
-LEAST = 50
-"""Percentage from which on a text is a list of links."""
-
 FEWEST = 3
 """Entries that a list of links has at least."""
 

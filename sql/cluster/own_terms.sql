@@ -3,7 +3,7 @@
 -- in   $document_id  integer
 -- out  term_id       bigint
 -- out  frequency     bigint
-select term_id, (4 * title_frequency + body_frequency)::bigint as frequency
+select term_id, (@title * title_frequency + body_frequency)::bigint as frequency
 from postings
 where document_id = $document_id and title_frequency + body_frequency > 0
 order by term_id

@@ -12,5 +12,5 @@ from (
     )
 )
 where documents > 1
-order by round(frequency / (frequency + 1.5) * ln(1 + $total / documents), 9) desc, word
+order by round(frequency / (frequency + @k1) * ln(1 + $total / documents), 9) desc, word
 limit $limit

@@ -17,7 +17,7 @@ select
     title,
     hash,
     coalesce(matter, 0) as matter,
-    4.0::double * title_length + 1.5::double * path_length + body_length as length,
+    @title * title_length + @path * path_length + body_length as length,
     path_start,
     body_start
 from documents

@@ -11,7 +11,7 @@
 select
     term_id,
     postings.document_id,
-    8 * title_frequency::bigint + 3 * path_frequency + 2 * body_frequency as frequency,
+    (2 * (@title * title_frequency + @path * path_frequency + body_frequency))::bigint as frequency,
     len(positions) as occurrences
 from postings
 -- if $buried

@@ -17,7 +17,7 @@
 -- out  target      text?    as it is written
 -- out  via         text?    document between
 -- out  ways        bigint   links, or documents between
-with known as materialized (
+with known as (
     select file, line, text, target, anchor, to_file
     from links
     where not external and file is distinct from to_file

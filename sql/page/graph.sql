@@ -17,8 +17,13 @@ with around as materialized (
         to_file,
         case when to_file is null then target end as address,
         first(text order by line, text) as text
-    from links
-    where (file = $file or to_file = $file) and to_file is distinct from file
+    from (
+        -- each by itself: so the rest of a row is read of few rows
+        select file, to_file, line, text, target from links where file = $file
+        union all
+        select file, to_file, line, text, target from links where to_file = $file
+    )
+    where to_file is distinct from file
     group by source, to_file, address
 ),
 

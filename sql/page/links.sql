@@ -10,14 +10,13 @@
 -- out  text      text     of the link
 -- out  target    text     as it is written
 with around as (
-    select
-        to_file = $file as incoming,
-        case when to_file = $file then links.file else to_file end as other,
-        links.text,
-        target,
-        line
+    select false as incoming, to_file as other, text, target, line
     from links
-    where (links.file = $file or to_file = $file) and links.file is distinct from to_file
+    where file = $file and to_file is distinct from file
+    union all
+    select true, file, text, target, line
+    from links
+    where to_file = $file and file <> to_file
 ),
 
 once as (
@@ -30,7 +29,7 @@ once as (
     group by incoming, other, case when other is null then target end
 )
 
-select coalesce(incoming, false) as incoming, other as file, documents.title, text, target
+select incoming, other as file, documents.title, text, target
 from once
 left join documents on documents.file = other
 qualify row_number() over (partition by incoming order by other is null, other, target) <= $most

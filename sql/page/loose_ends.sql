@@ -15,12 +15,16 @@ with parts as (
     select 'orphan', title, file, null, '' from orphans
 ),
 
+-- The first of each part alone are kept, of hundreds of thousands.
 counted as (
-    select *, count(*) over (partition by part) as total
+    select
+        part,
+        count(*) as total,
+        unnest(min({'file': file, 'line': line, 'text': text, 'note': note}, $most)) as first
     from parts
-    qualify row_number() over (partition by part order by file, line) <= $most
+    group by part
 )
 
-select part, text, file, line, note, total
+select part, first.text, first.file, first.line, first.note, total
 from counted
-order by part, file, line
+order by part, first.file, first.line, first.text, first.note

@@ -7,7 +7,7 @@
 select
     clause,
     postings.document_id,
-    sum(4.0::double * title_frequency + 1.5::double * path_frequency + body_frequency) as frequency
+    sum(@title * title_frequency + @path * path_frequency + body_frequency) as frequency
 from postings
 join (
     select unnest(

@@ -5,8 +5,8 @@
 -- counted just before, by search/statistics, and the number of documents with a term by
 -- search/frequencies: nothing is kept that could be out of date. Documents that are gone do not count.
 --
--- k1 = 1.5, b = 0.75 and the weights 4 / 1.5 / 1 of title, path and body: docs/relevance.md. Scores are
--- rounded to twelve places, so that the order of a sum does not decide the order of the answer.
+-- Scores are rounded to twelve places, so that the order of a sum does not decide the order of the
+-- answer.
 --
 -- in   $terms         json      array of term_id; of a phrase that has been counted: -1, -2 ...
 -- in   $term_weights  json      array of double: the most that a term adds to a score
@@ -28,7 +28,7 @@ with worth as (
 found as (
     select
         document_id,
-        4.0::double * title_frequency + 1.5::double * path_frequency + body_frequency as frequency,
+        @title * title_frequency + @path * path_frequency + body_frequency as frequency,
         weight
     from postings
     join worth on postings.term_id = worth.term_id
@@ -50,10 +50,9 @@ select
     round(sum(
         weight * frequency / (
             frequency
-            + 1.5::double * (
-                0.25::double
-                + 0.75::double
-                * (4.0::double * title_length + 1.5::double * path_length + body_length) / $average
+            + @k1 * (
+                1 - @b + @b
+                * (@title * title_length + @path * path_length + body_length) / $average
             )
         )
     ), 12) as bm25

@@ -22,8 +22,8 @@ found as (
     select
         number,
         document_id,
-        4.0::double * (length(title) - length(replace(title, wanted, '')))
-        + 1.5::double * case
+        @title * (length(title) - length(replace(title, wanted, '')))
+        + @path * case
             when collection = 'experiences' then 0
             else length(path) - length(replace(path, wanted, ''))
         end

@@ -65,8 +65,8 @@ select
     phrase,
     occurrences.document_id,
     sum(case
-        when start < path_start then 4.0::double
-        when start < body_start then 1.5::double
+        when start < path_start then @title
+        when start < body_start then @path
         else 1.0::double
     end) as frequency
 from occurrences

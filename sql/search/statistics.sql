@@ -7,9 +7,9 @@
 -- out  link_pages      bigint[] document_id of those that are lists of links: qmd/text/link_lists.py
 select
     count(*)::double as total,
-    coalesce(avg(4.0::double * title_length + 1.5::double * path_length + body_length), 0)
+    coalesce(avg(@title * title_length + @path * path_length + body_length), 0)
         as average_length,
     exists (select 1 from tombstones) as buried,
     coalesce(list_sort(list(distinct lang) filter (lang <> 'en')), []) as languages,
-    coalesce(list_sort(list(document_id::bigint) filter (link_percent >= 50)), []) as link_pages
+    coalesce(list_sort(list(document_id::bigint) filter (link_percent >= @link_list)), []) as link_pages
 from documents

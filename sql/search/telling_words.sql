@@ -5,7 +5,7 @@
 -- in   $limit        integer
 -- out  word          text
 with own as (
-    select term_id, 4 * title_frequency + body_frequency as frequency
+    select term_id, @title * title_frequency + body_frequency as frequency
     from postings
     where document_id = $document_id and title_frequency + body_frequency > 0
 ),
@@ -38,7 +38,7 @@ where documents > 1
 -- the saturation of BM25, without lengths
 order by
     round(
-        frequency / (frequency + 1.5)
+        frequency / (frequency + @k1)
         * ln(1 + (select count(*) from documents) / documents),
         9
     ) desc,

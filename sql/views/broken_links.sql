@@ -4,7 +4,7 @@
 -- collection has documents with that one. So a link to a picture, or to any other file that the mask
 -- of the collection does not take, is never here. Of a document without any headings none is missed.
 --
--- needs  documents, links, headings
+-- needs  links, headings
 -- out  file         text      of `documents`
 -- out  line         uinteger  from 1
 -- out  kind         text      of `links`
@@ -76,14 +76,22 @@ anchored as (
         and (regexp_matches(to_file, '\.html?$') or not regexp_matches(target, '\.html?[#?]'))
 ),
 
--- Texts are read of the documents of these alone.
 unknown as materialized (
-    select *
+    select anchored.*, documents.hash
     from anchored
+    join qmd_index.documents on to_file = collection || '/' || path
     where
         to_file in (select file from slugs)
         and (to_file, slug) not in (select (file, name) from slugs)
         and (to_file, bare) not in (select (file, name) from slugs)
+),
+
+-- Texts are read of the documents of these alone. Grouped, they are found before they are looked through.
+texts as (
+    select hash, any_value(body) as body
+    from qmd_index.content
+    where hash in (select hash from unknown)
+    group by hash
 ),
 
 missed as (
@@ -107,10 +115,10 @@ missed as (
         'heading',
         unknown.document_id
     from unknown
-    join documents as there on to_file = there.file
+    join texts using (hash)
     where
-        not contains(there.body, '"' || anchor || '"')  -- <a name="anchor">
-        and not contains(there.body, '{{%')  -- a program adds headings
+        not contains(body, '"' || anchor || '"')  -- <a name="anchor">
+        and not contains(body, '{{%')  -- a program adds headings
 )
 
 select file, line, kind, text, target, missing, document_id

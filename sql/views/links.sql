@@ -23,7 +23,7 @@
 -- out  to_file      text?      the document it leads to; null: to none
 -- out  document_id  uinteger   changes whenever the document does
 create view links as
-with written as (
+with written as not materialized (  -- to read them twice takes less than to keep a million
     select
         *,
         kind in ('wiki', 'embed') as doubled,
@@ -52,7 +52,8 @@ targets as (
         target like 'id:_%' or doubled and not regexp_matches(target, '^\.\.?/') as named,
         not doubled
         and not named
-        and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external
+        and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external,
+        row_number() over () as id
     from (select distinct collection, folder, target, doubled, label from written)
 ),
 
@@ -76,49 +77,57 @@ split as (
     from targets
 ),
 
--- The targets that there are, once each: a folder with a hundred links to one file asks once.
-places as (
-    select distinct collection, folder, address
-    from split
-    where address <> ''
-),
-
 -- A page is a folder, too, in the address of a site, which ends with /: beside guide/a, ../b/ is guide/b.
 ways as (
-    select *, address as way, 0 as nth
-    from places
+    select
+        id,
+        collection,
+        folder,
+        address[1] = '/' as is_whole,
+        case when address[1] = '/' then '' else folder end || address as way,
+        0 as nth
+    from split
+    where address <> ''
     union all
-    select *, address[4:], 1
-    from places
+    select
+        id,
+        collection,
+        folder,
+        false,
+        case when address[4] = '/' then '' else folder end || address[4:],
+        1
+    from split
     where address like '../%/'
 ),
 
 placed as (
     select
+        id,
         collection,
         folder,
-        address,
+        is_whole,
         nth,
         nfc_normalize(
-            array_to_string(
-                list_reduce(
-                    list_transform(
-                        list_filter(
-                            string_split(
-                                case when way[1] = '/' then '' else folder end || way, '/'
+            case
+                when regexp_matches(way, '(^|/)\.\.?(/|$)')
+                then array_to_string(
+                    list_reduce(
+                        list_transform(
+                            list_filter(
+                                string_split(way, '/'), lambda part: part not in ('', '.')
                             ),
-                            lambda part: part not in ('', '.')
+                            lambda part: [part]
                         ),
-                        lambda part: [part]
+                        lambda way, part: case
+                            when part[1] = '..' and len(way) > 0 and way[-1] <> '..' then way[:-2]
+                            else way || part
+                        end,
+                        []::text[]
                     ),
-                    lambda way, part: case
-                        when part[1] = '..' and len(way) > 0 and way[-1] <> '..' then way[:-2]
-                        else way || part
-                    end,
-                    []::text[]
-                ),
-                '/'
-            )
+                    '/'
+                )
+                else trim(regexp_replace(way, '//+', '/', 'g'), '/')
+            end
         ) as place
     from ways
 ),
@@ -130,18 +139,18 @@ languages as (
         regexp_extract(place, '^([a-z]{2,3}(?:-[A-Za-z]{2,4})?)/', 1) as language,
         instr('/' || folder, '/' || language || '/') as begins
     from placed
-    where address[1] = '/'
+    where is_whole
 ),
 
 resolved as (
-    select * from placed
+    select id, collection, place, nth
+    from placed
     union all
     select
+        id,
         collection,
-        folder,
-        address,
-        mains.nth,
-        left(folder, begins - 1) || main || substr(place, length(language) + 2)
+        left(folder, begins - 1) || main || substr(place, length(language) + 2),
+        mains.nth
     from languages, (values ('en/', 2), ('', 3)) as mains (main, nth)
     where language <> '' and begins > 0
 ),
@@ -177,16 +186,13 @@ addresses as (
 -- Of the ways in which a path says the same, the one that is whole comes first.
 reached as (
     select
-        resolved.collection,
-        folder,
-        address,
+        id,
         min_by(
-            path,
+            resolved.collection || '/' || path,
             {'nth': nth, 'differs': resolved.place <> known.place, 'rank': rank, 'path': path}
-        ) as path,
+        ) as to_reached,
         min(nth) as nth
-    from resolved
-    join (
+    from (
         select collection, path, nfc_normalize(path) as place, 0 as rank
         from qmd_index.documents
         union all
@@ -214,30 +220,28 @@ reached as (
         from addresses
         where given <> ''
     ) as known
+    join resolved
         on resolved.collection = known.collection
         and lower(resolved.place) = lower(known.place)
         and (resolved.place = known.place or not regexp_matches(resolved.place, '\.\w+$'))
-    group by resolved.collection, folder, address
+    group by id
 ),
 
 -- A path from the top of a site may begin in any folder of the collection: in one that the document is in,
 -- before others.
 ended as (
     select
-        placed.collection,
-        folder,
-        address,
+        id,
         min_by(
-            path,
+            placed.collection || '/' || path,
             {
                 'apart': not starts_with(folder, left(whole, length(whole) - length(place))),
                 'rank': rank,
                 'length': length(path),
                 'path': path
             }
-        ) as path
-    from placed
-    join (
+        ) as to_ended
+    from (
         select
             collection,
             path,
@@ -253,27 +257,26 @@ ended as (
         from addresses
         where given <> ''
     ) as known
+    join placed
         on placed.collection = known.collection
         and lower(regexp_extract(place, '[^/]*$')) = lower(regexp_extract(whole, '[^/]*$'))
         and ends_with('/' || lower(whole), '/' || lower(place))
-    where address[1] = '/' and place <> '' and not regexp_matches(place, '\.\w+$')
-    group by placed.collection, folder, address
+    where is_whole and place <> '' and not regexp_matches(place, '\.\w+$')
+    group by id
 ),
 
 -- By name: of `a/b/Tea.md`, `tea`, `tea.md`, `b/tea` and `a/b/tea`.
 wanted as (
-    select distinct
-        collection,
-        folder,
-        name,
+    select
+        *,
         regexp_replace(
             lower(nfc_normalize(ltrim(name, '/'))), '\.(md|mdx|markdown|org)$', ''
         ) as ending
     from (
-        select collection, folder, name
+        select id, false as is_label, collection, folder, name
         from split
         union all
-        select collection, folder, label
+        select id, true, collection, folder, label
         from split
     )
     where name <> ''
@@ -334,22 +337,21 @@ called as (
 
 candidates as (
     select wanted.*, spelled.collection as in_collection, spelled.folder as in_folder, path, rank
-    from wanted
-    join spelled
+    from spelled
+    join wanted
         on regexp_extract(ending, '[^/]*$') = regexp_extract(spelled.whole, '[^/]*$')
         and ends_with('/' || spelled.whole, '/' || ending)
     union all
     select
         wanted.*, called.collection, regexp_extract(path, '^(.*/)?', 1) as in_folder, path, rank
-    from wanted
-    join called on lower(nfc_normalize(name)) = called.whole
+    from called
+    join wanted on lower(nfc_normalize(name)) = called.whole
 ),
 
 named as (
     select
-        collection,
-        folder,
-        name,
+        id,
+        is_label,
         first(
             in_collection || '/' || path
             order by
@@ -362,34 +364,33 @@ named as (
                 path
         ) as to_file
     from candidates
-    group by collection, folder, name
+    group by id, is_label
 ),
 
 answered as (
     select
-        split.*,
-        named.to_file as to_named,
+        split.collection,
+        split.folder,
+        target,
+        doubled,
+        label,
+        external,
+        anchor,
         labelled.to_file as to_label,
-        split.collection || '/' || reached.path as to_reached,
-        split.collection || '/' || ended.path as to_ended,
-        reached.nth
+        named.to_file is null as is_unnamed,
+        '' in (name, address) as is_own,
+        coalesce(
+            named.to_file,
+            case when reached.nth < 2 then to_reached end,
+            to_ended,
+            to_reached,  -- in the main language
+            labelled.to_file
+        ) as to_file
     from split
-    left join reached
-        on split.collection = reached.collection
-        and split.folder = reached.folder
-        and split.address = reached.address
-    left join ended
-        on split.collection = ended.collection
-        and split.folder = ended.folder
-        and split.address = ended.address
-    left join named
-        on split.collection = named.collection
-        and split.folder = named.folder
-        and split.name = named.name
-    left join named as labelled
-        on split.collection = labelled.collection
-        and split.folder = labelled.folder
-        and split.label = labelled.name
+    left join reached using (id)
+    left join ended using (id)
+    left join named on split.id = named.id and not named.is_label
+    left join named as labelled on split.id = labelled.id and labelled.is_label
 )
 
 select
@@ -399,21 +400,15 @@ select
     text,
     written.target,
     case
-        when to_label is not null and (to_named is null or starts_with(text, 'dendron://'))
+        when to_label is not null and (is_unnamed or starts_with(text, 'dendron://'))
         then nullif(regexp_extract(text, '#(.*)$', 1), '')
         else anchor
     end as anchor,
     external,
     case
-        when '' in (name, address) then file
+        when is_own then file
         when starts_with(text, 'dendron://') and to_label is not null then to_label
-        else coalesce(
-            to_named,
-            case when nth < 2 then to_reached end,
-            to_ended,
-            to_reached,  -- in the main language
-            to_label
-        )
+        else to_file
     end as to_file,
     document_id
 from written

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +189,9 @@ def command(shards: Path, address: str, *more: str) -> tuple[int, str, str]:
 def cluster() -> Iterator[None]:
     """Two nodes on loopback, in a short folder: a path of a socket has 107 bytes at most."""
     ray = str(Path(sys.executable).with_name("ray"))
-    with tempfile.TemporaryDirectory(prefix="qmd-ray-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="qmd-ray-", dir="/tmp", ignore_cleanup_errors=True
+    ) as folder:
         head = ("--head", "--node-ip-address=127.0.0.1", "--port=6399", f"--temp-dir={folder}")
         _started([ray, "start", *head, "--include-dashboard=false", "--num-cpus=2", *SMALL])
         other = ("--address=127.0.0.1:6399", "--node-ip-address=127.0.0.2")
@@ -197,7 +199,9 @@ def cluster() -> Iterator[None]:
         try:
             yield
         finally:
-            subprocess.run([ray, "stop", "--force"], capture_output=True, check=False)
+            for each in kills.processes(folder):
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
 
 
 def _started(words: list[str]) -> None:
@@ -218,6 +222,9 @@ if __name__ == "__main__":
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     # Ray gives its workers the niceness 15: they would wait for whatever else a machine does.
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  # as Ray spells it
+    # A machine that does not even refuse to answer still has 3 times 10 s.
+    os.environ["RAY_health_check_period_ms"] = "1000"  # noqa: SIM112
+    os.environ["RAY_health_check_failure_threshold"] = "3"  # noqa: SIM112
     try:
         print("FACTS" + json.dumps(main(Path(sys.argv[1]))))
     finally:

@@ -150,7 +150,7 @@ def _hybrid(question: str, index: Index, **options: Any) -> Any:
     return anyio.run(partial(query, index, question, mode="hybrid", explain=True, **options))
 
 
-@pytest.mark.parametrize("count", [1, 4, 8])
+@pytest.mark.parametrize("count", [4, 8])
 def test_shards_of_a_real_corpus_find_what_one_index_finds(
     count: int, library: Library, works: dict[str, list[Work]], known: dict[Hashable, Any]
 ) -> None:

@@ -39,10 +39,11 @@ def test_what_was_compiled_is_used():
 
 
 def compiled(into, **variables):
-    """What is compiled into a folder, by a process of its own."""
+    """What is compiled into a folder, by a process of its own; not to be fast, which takes long."""
     program = (
-        "import sys; from pathlib import Path; from tools.compiling import compiled;"
-        "print(*compiled(Path(), Path(sys.argv[1])), sep='\\n')"
+        "import sys; from pathlib import Path; from tools import compiling;"
+        "compiling.ARGUMENTS = [each.replace('O2', 'O0') for each in compiling.ARGUMENTS];"
+        "print(*compiling.compiled(Path(), Path(sys.argv[1])), sep='\\n')"
     )
     command = [sys.executable, "-W", "ignore", "-c", program, str(into)]
     run = subprocess.run(

@@ -95,7 +95,7 @@ def relations(batch):
 
 
 @pytest.mark.parametrize("named", [True, False])
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(texts=NOTES)
 def test_a_batch_is_the_same_either_way(tmp_path_factory, texts, named):
     made = files(tmp_path_factory.mktemp("notes"), texts)

@@ -9,6 +9,8 @@ import pytest
 
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
+from qmd.ranking import hybrid_lists
 from qmd.ranking.copies import Member, depth, without_copies
 from tests.ranking.texts import EDITED, TEA
 
@@ -68,6 +70,32 @@ def test_more_copies_than_are_ranked_at_first_hide_no_other_document(faked):
         assert {each.title for each in found} == {"Tea guide", "Coffee"}
         [folded_] = [each for each in found if each.similar]
         assert len(folded_.similar) == 59
+
+
+@pytest.fixture
+def crowded(faked):
+    for number in range(60):
+        faked.write(f"copy{number}.md", TEA + "green tea " * (number % 2))
+    faked.write("coffee.md", "# Coffee\n\nCoffee is not tea." + " Beans are roasted." * 60)
+    faked.write("kettle.md", "# Kettle\n\nTea is made of green leaves and boiled water.")
+    faked.update()
+    faked.embed()
+    return faked
+
+
+@pytest.mark.parametrize("fusion", ["scores", "rrf"])
+def test_more_copies_than_a_list_has_hide_no_other_document(crowded, monkeypatch, fusion):
+    monkeypatch.setattr(hybrid_lists, "DEPTH", {"scores": 5, "rrf": 5})
+    found = anyio.run(lambda: query(crowded.engine, "green tea", limit=3, fusion=fusion))
+    assert {each.title for each in found} == {"Tea guide", "Coffee", "Kettle"}
+    [folded_] = [each for each in found if each.similar]
+    assert len(folded_.similar) == 59
+
+
+def test_more_copies_than_are_compared_at_first_hide_no_similar_document(crowded):
+    found = similar(crowded.engine, "kettle.md", limit=2)
+    assert [each.title for each in found] == ["Tea guide", "Coffee"]
+    assert len(found[0].similar) == 59
 
 
 @pytest.mark.parametrize("name", ["tea-2019.md", "old/tea-2019.md"])

@@ -65,6 +65,30 @@ def test_passages_that_touch_are_one(notes):
     assert found[0].body.count("Steep") == 1
 
 
+def test_the_opening_of_a_document_takes_short_sections_that_follow(library):
+    remarks = "It saves time. " * 30
+    library.write(
+        "seal.md", f"# Seal\n\nMarks a file.\n\n## Syntax\n\n`seal`\n\n## Remarks\n\n{remarks}\n"
+    )
+    library.update()
+    [opening] = ask(library, "marks a file")
+    assert opening.place == "notes/seal.md:1-7"
+    assert opening.body.endswith("## Syntax\n\n`seal`")
+
+
+def test_words_that_stand_together_as_in_the_question_choose_among_passages(library):
+    apart = (
+        "The file has a header. This line is read more than once, and only the header is a file."
+    )
+    together = "The header file is read only once. A line is this more than the file has, and."
+    library.write(
+        "c.md", f"# Reading\n\n{'Other text. ' * 80}\n\n## A\n\n{apart}\n\n## B\n\n{together}\n"
+    )
+    library.update()
+    [found] = ask(library, "What has a header file that is read only once?", max_tokens=60)
+    assert found.body.startswith("## B\n\nThe header file")
+
+
 def test_the_text_has_a_number_and_a_place_for_each_passage(notes):
     found = ask(notes, "degrees of water")
     assert [each.file for each in found] == ["notes/pool.md", "notes/tea.md"]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from qmd.exchange import parquet
-from qmd.storage.statements import data_folder, given, statement
+from qmd.storage import statements
+from qmd.storage.statements import TITLE, data_folder, given, statement
 
 OF_PEOPLE = ("views", "examples", "page", "links")
 """Folders of what runs over the views: they have tests of their own."""
@@ -151,6 +152,21 @@ def test_the_parts_of_a_statement_end_and_are_of_parameters_that_may_be_missing(
     bare, taken = given(name, dict.fromkeys(parameters(name)))
     assert taken.keys() == set(re.findall(r"\$([a-z]\w*)", body_of(bare)))
     assert not taken.keys() & optional
+
+
+def test_weights_of_fields_stand_in_one_place():
+    written = re.compile(r"[\d.]+(::\w+)? *\* *(title|path)_(frequency|length)")
+    texts = {file: file.read_text(encoding="utf-8") for file in data_folder("sql").rglob("*.sql")}
+    assert [file.name for file, text in texts.items() if written.search(text)] == []
+    assert written.search(statement("search/bm25"))[0] == f"{TITLE}::double * title_frequency"
+
+
+def test_a_statement_that_names_an_unknown_number_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "sql" / "search").mkdir(parents=True)
+    (tmp_path / "sql" / "search" / "odd.sql").write_text("-- Odd.\nselect @nothing\n")
+    monkeypatch.setattr(statements, "_PACKAGE", tmp_path)
+    with pytest.raises(KeyError, match="nothing"):
+        statement("search/odd")
 
 
 def test_no_sql_stands_in_python():

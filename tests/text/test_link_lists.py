@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qmd.ingest import link_shares
-from qmd.text.link_lists import LEAST, link_percent
+from qmd.storage.statements import LINK_LIST
+from qmd.text.link_lists import link_percent
 
 PROSE = "Water of eighty degrees is poured over the leaves, which then draw for two minutes. " * 4
 
@@ -29,7 +30,7 @@ PROSE = "Water of eighty degrees is poured over the leaves, which then draw for 
     ],
 )
 def test_lists_of_links(text):
-    assert link_percent(text) >= LEAST
+    assert link_percent(text) >= LINK_LIST
 
 
 @pytest.mark.parametrize(
@@ -44,14 +45,14 @@ def test_lists_of_links(text):
     ],
 )
 def test_texts_with_links(text):
-    assert link_percent(text) < LEAST
+    assert link_percent(text) < LINK_LIST
 
 
 def test_front_matter_does_not_count():
     matter = f"---\nsummary: {PROSE}\n---\n"
     text = f"{matter}- [Tea](tea.md)\n- [Coffee](coffee.md)\n- [Mate](mate.md)\n"
     assert link_percent(text, start=len(matter)) == 100
-    assert link_percent(text) < LEAST
+    assert link_percent(text) < LINK_LIST
 
 
 @pytest.mark.parametrize("mark", ["[", "[[", "](", "[a](", "![", "(", "[x][", "- [a](b) ", "**"])

@@ -14,6 +14,7 @@ import uvicorn
 from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -123,10 +124,17 @@ def asgi_application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> A
             *pages.routes(toolbox, sessions.cookie if sessions else None),
             Route("/mcp", protocol, methods=["POST"]),
         ],
-        exception_handlers={HTTPException: rest.http_failure, Exception: rest.our_failure},
+        exception_handlers={HTTPException: _failed, Exception: rest.our_failure},
     )
     app.router.redirect_slashes = False
     return Guard(app, options.policy, token=options.token, sessions=sessions)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """Answer a request without a route: a browser with a page, a program with JSON."""
+    answer = await rest.http_failure(request, error)
+    is_page = answer.status_code == 404 and "text/html" in request.headers.get("accept", "")
+    return pages.not_found() if is_page else answer
 
 
 class Server(uvicorn.Server):

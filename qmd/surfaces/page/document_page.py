@@ -78,6 +78,7 @@ class DocumentView(NamedTuple):
     query: str
     earlier: str | None = None
     later: str | None = None
+    begins_with_title: bool = False
 
 
 def document_view(
@@ -199,8 +200,12 @@ def _as_page(shown: DocumentView, opened: OpenedDocument, is_match: IsMatch | No
         )
         parts.append(DocumentPart(label, made.html))
         outline += made.outline
-    # The title stands above; a text that begins with it would show it twice.
-    return shown._replace(parts=parts, outline=outline[:MOST_HEADINGS])
+    begins = bool(outline) and outline[0].level == 1 and parts[0].html.lstrip().startswith("<h1")
+    return shown._replace(
+        parts=parts,
+        outline=outline[:MOST_HEADINGS],
+        begins_with_title=begins and outline[0].text.strip() == shown.title.strip(),
+    )
 
 
 def _trail(file: str) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from qmd.errors import QmdError
 from qmd.operations import reading
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import document_url
+from qmd.surfaces.page.kept_results import kept_results
 from qmd.surfaces.page.link_graph import LinkGraph, link_graph
 from qmd.surfaces.page.links_page import (
     LONGER,
@@ -69,7 +70,8 @@ async def graph_view(toolbox: Toolbox, name: str) -> GraphView:
         None,
         await alike_groups(toolbox, document.name),
     )
-    try:
+
+    async def drawn() -> tuple[LinkGraph | None, list[NeighbourGroup]]:
         rows: Table = await toolbox.look(
             sql,
             page_statement("graph"),
@@ -77,13 +79,16 @@ async def graph_view(toolbox: Toolbox, name: str) -> GraphView:
             timeout=LONGER,
             takes_long=True,
         )
+        found = list(rows)
+        return link_graph(document.name, document.title, found), _groups(found)
+
+    try:
+        known = kept_results(toolbox)
+        kept = await known.get(toolbox, "graph", drawn, document=document.name)
     except QmdError as error:
         return view._replace(problem=error.told("tool"))
-    found = list(rows)
-    return view._replace(
-        graph=link_graph(document.name, document.title, found),
-        groups=[*_groups(found), *view.groups],
-    )
+    graph, groups = kept.result
+    return view._replace(graph=graph, groups=[*groups, *view.groups])
 
 
 def _groups(rows: Sequence[Mapping[str, Any]]) -> list[NeighbourGroup]:

@@ -1,4 +1,4 @@
-"""Cache of what pages compute from the whole index, for as long as it does not change."""
+"""Cache of what takes pages long to compute, for as long as the index does not change."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+MOST = 64
+"""Results about single documents that are kept, beside those of the whole index."""
+
+Key = tuple[str, str]
+"""Kind of a result, and the document that it is about, or nothing."""
+
+
 class KeptResult(NamedTuple, Generic[Result]):
     """A result and the state of the files that it was computed from."""
 
@@ -26,11 +33,14 @@ class KeptResult(NamedTuple, Generic[Result]):
 
 
 class KeptResults:
-    """The last result of each kind. Requests for one that is being computed wait for it."""
+    """The last result of each kind. Requests for one that is being computed wait for it.
+
+    Of those about single documents, the ones that were asked for last are kept.
+    """
 
     def __init__(self) -> None:
-        self._locks: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
-        self._kept: dict[str, KeptResult[Any]] = {}
+        self._locks: defaultdict[Key, anyio.Lock] = defaultdict(anyio.Lock)
+        self._kept: dict[Key, KeptResult[Any]] = {}
 
     async def get(
         self,
@@ -38,25 +48,38 @@ class KeptResults:
         kind: str,
         work: Callable[[], Awaitable[Result]],
         *,
+        document: str = "",
         with_log: bool = False,
     ) -> KeptResult[Result]:
         """Return the result for the index as it is now.
 
         Args:
+            document: that it is about; none: it is about the whole index.
             with_log: it also depends on the search log.
 
         Raises:
             QmdError: what `work` raises; then nothing is kept.
         """
-        async with self._locks[kind]:
+        key = kind, document
+        async with self._locks[key]:
             state, settled = await toolbox.look(_state, with_log=with_log)
-            known: KeptResult[Result] | None = self._kept.get(kind)
-            if known is None or known.state != state:
-                self._kept.pop(kind, None)
-                known = KeptResult(state, await work())
-                if settled:
-                    self._kept[kind] = known
+            known: KeptResult[Result] | None = self._kept.pop(key, None)
+            if known is not None and known.state == state:
+                self._kept[key] = known  # the last again
+                return known
+            known = KeptResult(state, await work())
+            if settled:
+                self._kept[key] = known
+            self._drop()
             return known
+
+    def _drop(self) -> None:
+        of_documents = [key for key in self._kept if key[1]]
+        for key in of_documents[:-MOST]:
+            del self._kept[key]
+        for key, lock in list(self._locks.items()):
+            if key not in self._kept and not lock.locked():
+                del self._locks[key]
 
 
 _OF_SERVERS: WeakKeyDictionary[Toolbox, KeptResults] = WeakKeyDictionary()

@@ -10,6 +10,7 @@ from qmd.operations import reading
 from qmd.operations.similar import similar
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import AddressedSearch, document_url
+from qmd.surfaces.page.kept_results import kept_results
 from qmd.surfaces.page.markdown_html import plain_text
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ async def links_view(toolbox: Toolbox, name: str) -> AroundView:
         DocumentNotFound: there is no such document.
     """
     document = (await toolbox.look(reading.open_document, name)).document
-    try:
+
+    async def listed() -> AroundView:
         rows: Table = await toolbox.look(
             sql,
             page_statement("links"),
@@ -103,8 +105,18 @@ async def links_view(toolbox: Toolbox, name: str) -> AroundView:
             timeout=LONGER,
             takes_long=True,
         )
+        return _listed(document.name, rows)
+
+    try:
+        known = kept_results(toolbox)
+        kept = await known.get(toolbox, "links", listed, document=document.name)
     except QmdError as error:
         return AroundView(document.name, [], problem=error.told("tool"))
+    return kept.result
+
+
+def _listed(name: str, rows: Table) -> AroundView:
+    """Arrange links to a document, and from it."""
     incoming, outgoing = [], []
     for row in rows:
         file, text = row["file"], row["text"]
@@ -118,7 +130,7 @@ async def links_view(toolbox: Toolbox, name: str) -> AroundView:
         NeighbourGroup("Links here", len(incoming), incoming, "No document links here."),
         NeighbourGroup("Links from here", len(outgoing), outgoing, "No links."),
     ]
-    return AroundView(document.name, groups, drawing=bool(incoming or outgoing))
+    return AroundView(name, groups, drawing=bool(incoming or outgoing))
 
 
 async def alike_view(toolbox: Toolbox, name: str) -> AroundView:
@@ -137,7 +149,28 @@ async def alike_groups(toolbox: Toolbox, name: str) -> list[NeighbourGroup]:
     Args:
         name: `collection/path` of the document.
     """
-    near: Results = await toolbox.look(similar, name, limit=ALIKE, length=LENGTH)
+
+    async def alike() -> NeighbourGroup:
+        return _alike(await toolbox.look(similar, name, limit=ALIKE, length=LENGTH))
+
+    async def versions() -> list[NeighbourGroup]:
+        return await _history(toolbox, "versions", name)
+
+    async def searches() -> list[NeighbourGroup]:
+        return await _history(toolbox, "found_by", name)
+
+    kept = kept_results(toolbox)
+    passages = await kept.get(toolbox, "alike", alike, document=name)
+    try:
+        texts = await kept.get(toolbox, "versions", versions, document=name)
+        asked = await kept.get(toolbox, "searches", searches, document=name, with_log=True)
+    except QmdError as error:
+        return [passages.result, NeighbourGroup("History", 0, [], error.told("tool"))]
+    return [passages.result, *texts.result, *asked.result]
+
+
+def _alike(near: Results) -> NeighbourGroup:
+    """List similar passages."""
     passages = [
         Neighbour(
             each.title,
@@ -147,10 +180,9 @@ async def alike_groups(toolbox: Toolbox, name: str) -> list[NeighbourGroup]:
         )
         for each in near
     ]
-    group = NeighbourGroup(
+    return NeighbourGroup(
         "Similar passages", len(passages), passages, "Nothing is alike.", near.notice
     )
-    return [group, *await _history(toolbox, name)]
 
 
 def _passage(each: Result) -> str:
@@ -161,13 +193,11 @@ def _passage(each: Result) -> str:
     return plain_text("\n".join(lines))
 
 
-async def _history(toolbox: Toolbox, name: str) -> list[NeighbourGroup]:
-    try:
-        rows: Table = await toolbox.look(
-            sql, page_statement("history"), {"file": name, "most": PAST}, timeout=SECONDS
-        )
-    except QmdError as error:
-        return [NeighbourGroup("History", 0, [], error.told("tool"))]
+async def _history(toolbox: Toolbox, statement: str, name: str) -> list[NeighbourGroup]:
+    """List what a statement tells of the past of a document."""
+    rows: Table = await toolbox.look(
+        sql, page_statement(statement), {"file": name, "most": PAST}, timeout=SECONDS
+    )
     found: dict[str, list[Neighbour]] = {part: [] for part in HISTORY}
     totals = {row["part"]: row["total"] for row in rows}
     for row in rows:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.errors import QmdError
+from qmd.errors import QmdError, SqlOutOfMemory
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import AddressedSearch, document_url
 from qmd.surfaces.page.kept_results import kept_results
@@ -27,8 +27,9 @@ MOST_PERIODS = 120
 
 MOST_SHARES = 15
 
-LITTLE, MUCH = "1GB", "2GB"
-"""Memory of a statement, and of one that reads all texts and links: 1.1 GB for 62,598 documents."""
+SPARING, LITTLE, MUCH = "200MB", "1GB", "2GB"
+"""Memory of a statement over all links, of another, and of one over links that has failed for want
+of it. DuckDB fills what it may have with parts of the index: a million links need the first."""
 
 MOST_ENDS = 20
 """Loose ends of each sort that are shown; `qmd sql` shows all."""
@@ -146,7 +147,12 @@ async def ends_view(toolbox: Toolbox) -> EndsView:
     kept = kept_results(toolbox)
 
     async def of_links() -> list[NeighbourGroup]:
-        return _ends(await _rows(toolbox, "loose_ends", MOST_ENDS, is_long=True), OF_LINKS)
+        given = "loose_ends", MOST_ENDS
+        try:
+            rows = await _rows(toolbox, *given, is_long=True, memory=SPARING)
+        except SqlOutOfMemory:
+            rows = await _rows(toolbox, *given, is_long=True, memory=MUCH)
+        return _ends(rows, OF_LINKS)
 
     async def of_searches() -> list[NeighbourGroup]:
         return _ends(await _rows(toolbox, "search_ends", MOST_ENDS, is_long=True), OF_SEARCHES)
@@ -178,13 +184,15 @@ def _ends(rows: Table, parts: Mapping[str, tuple[str, str]]) -> list[NeighbourGr
     ]
 
 
-async def _rows(toolbox: Toolbox, name: str, most: int, *, is_long: bool = False) -> Table:
+async def _rows(
+    toolbox: Toolbox, name: str, most: int, *, is_long: bool = False, memory: str = LITTLE
+) -> Table:
     rows: Table = await toolbox.look(
         sql,
         page_statement(name),
         {"most": most},
         timeout=LONGER if is_long else SECONDS,
-        memory=MUCH if is_long else LITTLE,
+        memory=memory,
         asks_models=is_long,
     )
     return rows

@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import bidirectional
 from urllib.parse import unquote
 
 import nh3
@@ -50,7 +51,10 @@ _AS_WRITTEN = "as_written"
 
 _OUR_ID = re.compile(r"L[0-9]+|hit|h-.*")
 _OUR_CLASSES = ("hit", "outside")
-_DIRECTED = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "th", "blockquote", "dd", "dt")
+_DIRECTED = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "dd", "dt")
+_AROUND = ("bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open")
+"""Blocks whose direction is that of the first text in them. `dir="auto"` would not see it: HTML
+leaves out elements that have a `dir` of their own."""
 
 
 _ELEMENT = re.compile(r"<(/?)([a-z][a-z0-9-]*)", re.I)
@@ -104,6 +108,7 @@ def render_markdown(
     env: dict[str, Any] = {"file": file, "is_match": is_match}
     tokens = _MARKDOWN.parse(displayed(text), env)
     _number(tokens, before, hit)
+    _direct(tokens)
     outline = _headings(tokens)
     html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env)
     return Rendered(_cleaned(_flattened(html), file), outline)
@@ -210,6 +215,30 @@ def _number(tokens: Sequence[Token], before: int, hit: int | None) -> None:
     if best is not None:
         best.attrSet("id", "hit")
         best.attrJoin("class", "hit")
+
+
+def _direct(tokens: Sequence[Token]) -> None:
+    """Let lists and quotations whose text runs from right to left do so."""
+    around: list[Token] = []
+    for token in tokens:
+        if token.type in _AROUND:
+            around.append(token)
+        elif token.nesting < 0 and f"{token.type[:-5]}open" in _AROUND:
+            around.pop()
+        elif token.type == "inline" and (direction := direction_of(token.content)):
+            for each in around:
+                if each.attrGet("dir") is None:
+                    each.attrSet("dir", direction)
+
+
+def direction_of(text: str) -> str | None:
+    """Return `rtl` or `ltr` by the first letter that has a direction; None: there is none.
+
+    Source: Unicode Standard Annex #9, rules P2 and P3.
+    """
+    kinds = map(bidirectional, text)
+    kind = next((each for each in kinds if each in ("L", "R", "AL")), None)
+    return None if kind is None else "ltr" if kind == "L" else "rtl"
 
 
 def _headings(tokens: Sequence[Token]) -> list[OutlineEntry]:

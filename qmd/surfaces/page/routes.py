@@ -140,6 +140,11 @@ def _shown(toolbox: Toolbox, show: Callable[[Toolbox, Request], Awaitable[Respon
     return endpoint
 
 
+def not_found() -> Response:
+    """Answer a browser that asks for a page which there is not."""
+    return _page("problem.html", 404, title="Not found", problem="This server has no such page.")
+
+
 async def _search(toolbox: Toolbox, request: Request) -> Response:
     from qmd.surfaces.page.search_page import search_view
 

@@ -50,8 +50,19 @@ _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
 class TimedOut(QmdError):
     """A tool that took longer than its time limit."""
 
+    def __init__(self, seconds: float, message: str | None = None) -> None:
+        super().__init__(message or f"Timed out after {seconds:.0f} s.")
+
+
+class NotReady(TimedOut):
+    """A tool whose answer needs what is still being prepared; that goes on after the call."""
+
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"Timed out after {seconds:.0f} s.")
+        super().__init__(
+            seconds,
+            f"Not ready after {seconds:.0f} s: documents have changed, and where all links lead is "
+            "being found anew. That goes on. Call again in a few seconds.",
+        )
 
 
 class UnknownTool(QmdError):

@@ -231,6 +231,7 @@ class Toolbox:
     def close(self) -> None:
         """Write what is left to be written, if the index is free, and let go of it."""
         self._records.close()
+        self._runner.close()
         self.engine.close()
 
     @property

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import anyio
 from anyio import CapacityLimiter, to_thread
 
 from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument
 from qmd.operations.threads import MODELS, READERS
+from qmd.storage import cancellation
+from qmd.surfaces.tools.build_reply import NotReady
 from qmd.surfaces.tools.schemas.derive import arguments_of, json_name
 
 if TYPE_CHECKING:
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
     from qmd.surfaces.tools.schemas.tool import Tool
 
 Found = TypeVar("Found")
+
+ENOUGH = 8.0
+"""Seconds after which a call tells that its answer is being prepared: less than it may take."""
 
 
 class ToolCall(NamedTuple):
@@ -48,6 +55,12 @@ class OperationRunner:
         self.engine = engine
         self.models = CapacityLimiter(MODELS)
         self.readers = CapacityLimiter(READERS)
+        self._preparing = threading.Lock()
+        self._stop = cancellation.Stop()
+
+    def close(self) -> None:
+        """End what goes on after its call."""
+        self._stop.ask()
 
     async def read(self, work: Callable[..., Found], *given: Any, **named: Any) -> Found:
         """Return the result of `work`, run in a thread for reads."""
@@ -60,6 +73,36 @@ class OperationRunner:
     def during(self, function: Callable[..., Any]) -> AbstractContextManager[None]:
         """Return the context of an operation, for what is read for it before or after it."""
         return self.engine.during(declaration.of(function))
+
+    async def prepare(self, function: Callable[..., Any], asked: Mapping[str, Any]) -> Any:
+        """Run an operation that reads, and that may first prepare what later calls use, too.
+
+        When the call has no more time, the work goes on. Calls that come meanwhile wait for it,
+        so that it is done once.
+
+        Raises:
+            NotReady: the work goes on.
+            IndexBusy: it waits for another process.
+            InvalidArgument: see `run`.
+        """
+        if self.engine.deadline:  # each machine prepares its own
+            return await self.run(function, asked)
+
+        def work(*given: Any, **named: Any) -> Any:
+            with cancellation.holding(self._preparing):
+                return function(*given, **named)
+
+        operation = declaration.of(function)
+        call = partial(work, self.engine, **arguments_of(operation, asked))
+        token = cancellation.CURRENT.set(self._stop)  # not that of the call
+        try:
+            with anyio.move_on_after(ENOUGH):
+                return await to_thread.run_sync(call, abandon_on_cancel=True, limiter=self.readers)
+        except InvalidArgument as error:
+            raise error.named(json_name(operation, error.parameter)) from error
+        finally:
+            cancellation.CURRENT.reset(token)
+        raise self.engine.database.busy_for(ENOUGH) or NotReady(ENOUGH)
 
     async def run(self, function: Callable[..., Any], asked: Mapping[str, Any], **more: Any) -> Any:
         """Run an operation: in the event loop if it is a coroutine function, else in a thread.

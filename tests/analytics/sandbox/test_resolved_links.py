@@ -48,10 +48,11 @@ def worth_it(monkeypatch):
     monkeypatch.setattr(resolved_links, "WORTH", 1)
 
 
-def answers(library: Library, *queries: str) -> list[list[tuple[str, ...]]]:
-    """Rows of queries, each in a sandbox of this process."""
+def answers(library: Library, *queries: str, then=lambda cursor: None) -> list[list[tuple]]:
+    """Rows of queries, each in a sandbox of this process, whose cursor `then` gets."""
     index = library.engine.place.database
     found = []
+    cursors = []
     for query in queries:
         spill = scratch.spill_folder(index)
         with closing(Sandbox(index, Limits(), spill)) as box:
@@ -60,7 +61,8 @@ def answers(library: Library, *queries: str) -> list[list[tuple[str, ...]]]:
             def attached(connection):
                 attach(connection, index, "store/attach_to_read", patience=1)
 
-            rows = box.answer(request, (), [], [], attached, lambda _: None)
+            rows = box.answer(request, (), [], [], attached, cursors.append)
+            then(cursors[-1])
             found.append([row for piece in rows.pieces("sandbox/texts", None) for row in piece])
         assert not spill.exists()
     return found
@@ -135,6 +137,43 @@ def test_where_it_cannot_be_written_links_are_found_without_it(noted, worth_it, 
     file_of(noted).mkdir()
     (file_of(noted) / "x").touch()
     assert answers(noted, *QUERIES) == plain
+
+
+SETTINGS = """
+    select
+        current_setting('disabled_optimizers'),
+        current_setting('threads'),
+        current_setting('memory_limit')
+"""
+
+
+def test_the_query_has_the_memory_and_the_threads_that_it_has_without(noted, monkeypatch):
+    def settings(cursor):
+        seen.append(cursor.connection.execute(SETTINGS).fetchall())
+
+    seen: list[object] = []
+    answers(noted, QUERIES[0], then=settings)
+    monkeypatch.setattr(resolved_links, "WORTH", 1)
+    answers(noted, QUERIES[0], then=settings)
+    assert file_of(noted).exists()
+    assert seen[0] == seen[1]
+    assert seen[0][0][0] == ""
+
+
+def test_links_that_need_more_memory_get_what_the_query_has(noted, worth_it, monkeypatch):
+    tried = []
+    planned = resolved_links._planned
+
+    def noting(cursor, least, memory):
+        tried.append(least)
+        return planned(cursor, least, memory)
+
+    monkeypatch.setattr(resolved_links, "_planned", noting)
+    monkeypatch.setattr(resolved_links, "MEMORY", 1000)
+    [found] = answers(noted, QUERIES[0])
+    assert tried == [1000, 1_000_000_000]
+    assert len(found) > 12
+    assert file_of(noted).exists()
 
 
 def test_links_of_a_thousand_documents_are_stored_by_any_command(library):

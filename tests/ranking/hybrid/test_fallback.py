@@ -146,7 +146,7 @@ def asked(town):
         )
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(documents, st.booleans())
 def test_any_document_is_answered_or_refused_in_words(asked, document, meaning):
     with suppress(QmdError):

@@ -46,7 +46,6 @@ def fronts(tmp_path_factory: pytest.TempPathFactory, runtime: str) -> Fronts:
 @pytest.fixture
 def served(fronts: Fronts) -> Iterator[Fronts]:
     """The same, with a server in this process."""
-    fronts.codes.clear()
     with fronts.server():
         yield fronts
 

@@ -42,8 +42,8 @@ class Fronts:
     """Commands of one index, in processes of their own.
 
     Attributes:
-        codes: exit codes of the commands that a server of this process carried out; None for what
-            it left to the caller.
+        codes: exit codes of the commands that the last server of this process carried out; None
+            for what it left to the caller.
     """
 
     def __init__(self, folder: Path, runtime: str) -> None:
@@ -119,13 +119,15 @@ class Fronts:
         """Serve from this process."""
         place = environment.locate(self.environ, self.folder)
         index = Index(place, environment.machine(self.environ), warm=True)
+        # A command that ends only after its server does not count for the next one.
+        codes = self.codes = []
 
         def carry_out(arguments):
             code = None
             try:
                 code = cli.carry_out_here(arguments)
             finally:
-                self.codes.append(code)
+                codes.append(code)
             return code
 
         listener = Listener(index, carry_out)

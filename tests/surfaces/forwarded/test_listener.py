@@ -7,7 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -240,34 +241,35 @@ def test_data_that_no_command_asked_for_ends_the_connection(served):
     assert served.call("ls").code == 0
 
 
-def test_a_front_that_does_not_read_holds_up_no_other_command(served):
-    stuck = []
-    for _ in range(listening.MOST_RUNNING + 2):
-        link = connected(served)
-        link.sendall(request(served, "get", "long.md"))
-        stuck.append(link)
-    assert served.call("get", "tea.md").code == 0
-    assert served.codes[0] == 0
-    for link in stuck:  # their buffers are full, and now they are read
-        frames = list(forward._frames(link))
-        text = b"".join(content for kind, content in frames if kind == forward.STDOUT)
-        assert text.count(b"Water, sugar and time.") == 40_000
-        assert frames[-1] == (forward.EXIT, b"0")
-        link.close()
+@contextmanager
+def unread(fronts, server, count) -> Iterator[list[socket.socket]]:
+    """So many fronts that do not read what they asked for, so that their commands wait."""
+    with ExitStack() as links:
+        made = [links.enter_context(connected(fronts)) for _ in range(count)]
+        for link in made:
+            link.sendall(request(fronts, "get", "long.md"))
+        # A server that is at work for them may be slower than a front that waits for a sign.
+        until(lambda: sum(each.is_waiting for each in list(server._sessions)) == count)
+        yield made
+
+
+def test_a_front_that_does_not_read_holds_up_no_other_command(fronts):
+    count = listening.MOST_RUNNING + 2
+    with fronts.server() as server, unread(fronts, server, count) as stuck:
+        assert fronts.call("get", "tea.md").code == 0
+        assert fronts.codes == [0]
+        for link in stuck:  # their buffers are full, and now they are read
+            frames = list(forward._frames(link))
+            text = b"".join(content for kind, content in frames if kind == forward.STDOUT)
+            assert text.count(b"Water, sugar and time.") == 40_000
+            assert frames[-1] == (forward.EXIT, b"0")
 
 
 def test_a_command_does_not_wait_for_fronts_that_hold_up_all_threads(fronts, monkeypatch):
     monkeypatch.setattr(listening, "MOST_THREADS", 2)
-    fronts.codes.clear()
-    with fronts.server() as server:
-        stuck = [connected(fronts) for _ in range(2)]
-        for link in stuck:
-            link.sendall(request(fronts, "get", "long.md"))
-        until(lambda: sum(each.is_waiting for each in server._sessions) == 2)
+    with fronts.server() as server, unread(fronts, server, 2):
         assert fronts.call("get", "tea.md").code == 0
-        assert 0 not in fronts.codes  # the caller ran it
-        for link in stuck:
-            link.close()
+        assert fronts.codes == []  # the caller ran it
 
 
 def test_a_command_ends_when_its_front_does(served):

@@ -56,6 +56,17 @@ def test_results_come_while_typing_and_the_address_follows(browser, pages):
         assert page.evaluate("document.activeElement.id") == "q"
 
 
+def test_all_results_come_while_typing_in_the_order_of_the_page(browser, pages):
+    with opened(browser, pages, "/?mode=words") as page:
+        page.type("#q", "kettle")
+        page.wait_for_url("**/?mode=words&q=kettle")
+        page.wait_for_selector(".card:nth-child(20) .hit-link")
+        typed = files(page)
+        page.goto("/?mode=words&q=kettle")
+        assert typed == files(page)
+        assert len(typed) == 20
+
+
 def test_keys_choose_open_and_lead_back(browser, pages):
     with opened(browser, pages, "/?q=tea&mode=words") as page:
         page.keyboard.press("/")

@@ -16,6 +16,7 @@ from qmd.surfaces.page.address import AddressedSearch
 from qmd.surfaces.page.markdown_html import DEEPEST, render_markdown
 from qmd.surfaces.page.routes import STATIC
 from qmd.surfaces.tools.dispatch import Toolbox
+from tests.library import Library
 from tests.surfaces.service import LONG, service
 
 HTML = {"accept": "text/html"}
@@ -49,7 +50,7 @@ def hits(answer):
 
 
 def article(answer):
-    return answer.text.partition('<section class="prose"')[2].partition("</article>")[0]
+    return answer.text.partition('<section class="prose')[2].partition("</article>")[0]
 
 
 def test_the_first_page_lists_documents_and_facets(pages):
@@ -141,6 +142,63 @@ def test_a_document_is_rendered_with_outline_facts_and_lines(pages):
     assert "#drinks" in answer.text
     assert (
         '<img src="/picture?from=notes%2Ftea.md&amp;to=leaf.png" alt="leaf" loading="lazy">' in text
+    )
+
+
+def test_a_title_that_the_text_begins_with_is_shown_once(pages):
+    def is_titled(file):
+        return article(pages.get(file, headers=HTML)).startswith(' titled">')
+
+    assert is_titled("/doc/notes/tea.md")
+    assert not is_titled("/doc/notes/arabic.md")
+    assert not is_titled("/doc/notes/long.md")
+
+
+def test_lists_and_quotations_run_as_their_text_does():
+    text = "1. two\n2. اثنان\n\n> > اقتباس\n\n- (1) شاي\n\n  tea\n- tea\n\n* 1\n"
+    html = render_markdown(text, "notes/a.md").html
+    found = re.findall(r"<(ol|ul|li|blockquote)((?: [^>]*)?)>", html)
+    assert [(name, "".join(re.findall('dir="(...)"', rest))) for name, rest in found] == [
+        ("ol", "ltr"),
+        ("li", "ltr"),
+        ("li", "rtl"),
+        ("blockquote", "rtl"),
+        ("blockquote", "rtl"),
+        ("ul", "rtl"),
+        ("li", "rtl"),
+        ("li", "ltr"),
+        ("ul", ""),
+        ("li", ""),
+    ]
+
+
+def test_a_page_that_there_is_not_is_told_as_a_page(pages):
+    answer = pages.get("/nowhere", headers=HTML)
+    assert answer.status_code == 404
+    assert "This server has no such page." in answer.text
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert pages.get("/nowhere").headers["content-type"] == "application/json"
+
+
+def test_an_index_without_documents_says_how_to_begin(tmp_path):
+    library = Library(tmp_path)
+    library.update()
+    with service(Toolbox(library.engine)) as empty:
+        home, look = (empty.get(path, headers=HTML).text for path in ("/", "/look"))
+        found = empty.get("/?q=tea", headers=HTML).text
+    library.engine.close()
+    for text in (home, look):
+        assert "There are no documents yet." in text
+        assert "qmd collection add FOLDER" in text
+    assert "/lists" not in look
+    assert "There are no documents yet." not in found
+    assert "Nothing found for" in found
+
+
+def test_filters_that_are_folded_away_are_counted(pages):
+    assert "<summary>Filters</summary>" in asked(pages, q="tea").text
+    assert (
+        "<summary>Filters (2 set)</summary>" in asked(pages, q="tea", tag="drinks", c="notes").text
     )
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 
 import pytest
 
+import qmd.operations.sql
+from qmd.storage import cancellation
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code
-from tests.surfaces.tools.calling import call, text
+from tests.surfaces.tools.calling import LONG, call, text
 
 
 @pytest.fixture
@@ -94,3 +98,47 @@ def test_the_commands_list_links_and_counts(qmd, tmp_path):
     assert json.loads(qmd("facets", "notes", "--by", "kind", "--json")[1]) == [
         {"value": "md", "documents": 2}
     ]
+
+
+def test_links_that_are_not_ready_in_time_are_prepared_after_the_call(toolbox, monkeypatch):
+    expected = call(toolbox, "links", file="notes/tea.md")
+    monkeypatch.setattr("qmd.surfaces.tools.run_operation.ENOUGH", 0.2)
+    original = qmd.operations.sql.sql
+    go_on = threading.Event()
+    done = []
+
+    def slow(*given, **named):
+        assert go_on.wait(LONG)
+        rows = original(*given, **named)
+        done.append(len(done))
+        return rows
+
+    monkeypatch.setattr(qmd.operations.sql, "sql", slow)
+    for _ in range(2):
+        late = call(toolbox, "links", file="notes/tea.md")
+        assert late.error is Code.TIMEOUT
+        assert "That goes on. Call again in a few seconds." in text(late)
+    assert done == []
+    monkeypatch.setattr("qmd.surfaces.tools.run_operation.ENOUGH", LONG)
+    go_on.set()
+    assert call(toolbox, "links", file="notes/tea.md") == expected
+    assert len(done) >= 2
+
+
+def test_what_is_prepared_after_a_call_ends_with_the_server(toolbox, monkeypatch):
+    monkeypatch.setattr("qmd.surfaces.tools.run_operation.ENOUGH", 0.2)
+    ended = threading.Event()
+
+    def endless(*given, **named):
+        try:
+            while True:
+                cancellation.check()
+                time.sleep(cancellation.CANCEL_POLL_SECONDS)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(qmd.operations.sql, "sql", endless)
+    assert call(toolbox, "links", file="notes/tea.md").error is Code.TIMEOUT
+    assert not ended.is_set()
+    toolbox.close()
+    assert ended.wait(LONG)

@@ -6,6 +6,7 @@ const box = document.getElementById("q");
 const results = document.getElementById("results");
 const form = document.getElementById("search");
 const WAIT = 90; // milliseconds after the last key
+const FIRST = 8; // results that fill a screen
 const LATE = 250; // milliseconds after which results that are waited for turn pale
 
 let timer = 0;
@@ -41,8 +42,16 @@ async function show(url, { push = false, append = false } = {}) {
       cards[0]?.querySelector("a").focus();
     } else {
       const open = results.querySelector(".facets")?.open;
-      results.innerHTML = html; // of our server, which escapes what documents say
-      if (open !== undefined) results.querySelector(".facets").open = open;
+      const made = document.createElement("template");
+      made.innerHTML = html; // of our server, which escapes what documents say
+      const facets = made.content.querySelector(".facets");
+      if (open !== undefined) facets.open = open;
+      const list = made.content.querySelector(".cards");
+      const later = [...list.children].slice(FIRST);
+      later.forEach((each) => each.remove());
+      results.replaceChildren(made.content);
+      // The frame with what can be seen comes before the rest is there.
+      if (later.length) requestAnimationFrame(() => setTimeout(() => list.append(...later)));
       history[push ? "pushState" : "replaceState"](null, "", url);
       document.title = (box.value ? box.value + " · " : "") + "qmd";
       follow(url);

@@ -65,7 +65,7 @@ async def answer_grep(runner: OperationRunner, call: ToolCall) -> Reply:
 async def answer_links(runner: OperationRunner, call: ToolCall) -> Reply:
     """Answer `links`."""
     asked = read(call.tool, call.given)
-    return finding_reply.linked(asked["file"], await runner.run(links, asked))
+    return finding_reply.linked(asked["file"], await runner.prepare(links, asked))
 
 
 async def _found(runner: OperationRunner, function: Callable[..., Any], call: ToolCall) -> Reply:

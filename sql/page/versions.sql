@@ -1,14 +1,14 @@
--- Texts that say nearly the same as a document, and the searches in the log that found it.
+-- Texts that say the same as a document, or nearly the same.
 --
 -- It runs in the sandbox, over the views.
 --
 -- in   $file   text       of `documents`
 -- in   $most   integer    of each part at most
--- out  part    text       copy, version or search; a copy has the same text
--- out  text    text       title, or the query
--- out  file    text?      of the other document; null: of a search
--- out  moment  timestamp  UTC: date of the document, or of the latest such search
--- out  times   bigint     that the query was asked
+-- out  part    text       copy or version; a copy has the same text
+-- out  text    text       title
+-- out  file    text       of the other document
+-- out  moment  timestamp  UTC: date of the document
+-- out  times   integer    1
 -- out  total   bigint     of this part
 with here as (
     select hash, group_id
@@ -30,11 +30,6 @@ parts as (
     where
         documents.file <> $file
         and (documents.hash = here.hash or near_duplicates.group_id = here.group_id)
-    union all
-    select 'search', query, null, max(searched_at), count(*)
-    from searches
-    where list_contains(found, $file)
-    group by query
 )
 
 select part, text, file, moment, times, count(*) over (partition by part) as total

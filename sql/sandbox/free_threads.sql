@@ -1,0 +1,2 @@
+-- Let a statement have a thread for each processor.
+reset threads

@@ -1,0 +1,2 @@
+-- Let DuckDB order joins by the sizes that it expects.
+reset disabled_optimizers
