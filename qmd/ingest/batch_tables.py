@@ -16,7 +16,7 @@ from qmd.ingest.outlines import Outline, document_outline
 from qmd.ingest.searched_text import data_blanked, searched
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
-from qmd.storage.long_texts import is_long
+from qmd.storage.long_texts import is_long_text
 from qmd.text import markdown
 from qmd.text.languages import language, stemmed_in
 from qmd.types import EXPERIENCES
@@ -55,7 +55,7 @@ def batch(
     found = tokenise([each for each, _ in fields], vocabulary, stemmed)
     contents = {item.file.hash: item for item in parsed}
     outlines = {hash_: _outline(item) for hash_, item in contents.items()}
-    long = {key: item.file.data for key, item in contents.items() if is_long(item.file.data)}
+    long = {key: item.file.data for key, item in contents.items() if is_long_text(item.file.data)}
     columns = {
         name: numbers(_KINDS[name], values) if name in _KINDS else texts(values)
         for name, values in documents(collection, parsed).items()

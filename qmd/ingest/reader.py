@@ -20,7 +20,7 @@ from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice
 from qmd.ingest.walk import FileTable, stays_inside
-from qmd.storage.long_texts import is_long
+from qmd.storage.long_texts import is_long_text
 from qmd.text import kinds, labels, markdown, paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
@@ -199,7 +199,7 @@ def understood(file: File, converters: Converters | None = None) -> File:
         return file._replace(data=b"", problem=kinds.EMPTY, empty=True)
     data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
     remark = "invalid UTF-8 was replaced" if lossy else None
-    if is_long(data):
+    if is_long_text(data):
         text = ""
     return file._replace(hash=content_hash(data), text=text, data=data, lossy=lossy, remark=remark)
 

@@ -337,7 +337,7 @@ def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     for at in range(0, len(wanted), LOOKED_UP):
         some = as_json(wanted[at : at + LOOKED_UP])
         found.update(cursor.again("documents/bodies", hashes=some))
-    return long_texts.filled(cursor, found) if "" in found.values() else found
+    return long_texts.filled_bodies(cursor, found) if "" in found.values() else found
 
 
 def tags(cursor: Cursor, document_id: int) -> list[str]:

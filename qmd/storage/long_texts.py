@@ -125,34 +125,35 @@ def long_text(cursor: Cursor, hashed: str) -> LongText | None:
     return LongText(cursor, hashed, sizes) if sizes else None
 
 
-def filled(cursor: Cursor, found: Mapping[str, str]) -> dict[str, str]:
+def filled_bodies(cursor: Cursor, found: Mapping[str, str]) -> dict[str, str]:
     """Load long texts whole, in place of their empty bodies.
 
     Args:
         found: bodies by hash.
     """
-    return {hashed: body or whole(cursor, hashed) for hashed, body in found.items()}
+    return {hashed: body or whole_text(cursor, hashed) for hashed, body in found.items()}
 
 
 def with_bodies(cursor: Cursor, rows: Sequence[Row]) -> list[Row]:
     """Load long texts whole, in place of the empty bodies of rows."""
     return [
-        row._replace(body=whole(cursor, row.hash or "")) if row.body == "" else row for row in rows
+        row._replace(body=whole_text(cursor, row.hash or "")) if row.body == "" else row
+        for row in rows
     ]
 
 
-def whole(cursor: Cursor, hashed: str) -> str:
+def whole_text(cursor: Cursor, hashed: str) -> str:
     """Load a long text whole; empty if it has gone."""
     text = long_text(cursor, hashed)
     return text.whole() if text is not None else ""
 
 
-def is_long(data: bytes) -> bool:
+def is_long_text(data: bytes) -> bool:
     """Return whether a text, in UTF-8, is stored in pieces."""
     return len(data) > LIMIT
 
 
-def cut(data: bytes) -> Iterator[bytes]:
+def cut_in_pieces(data: bytes) -> Iterator[bytes]:
     """Cut a text in UTF-8 into pieces of whole lines. A longer line is cut, too."""
     start = 0
     while start < len(data):
@@ -174,9 +175,9 @@ def _end(data: bytes, start: int) -> int:
     return end
 
 
-def add(cursor: Cursor, hashed: str, data: bytes) -> None:
+def add_text_pieces(cursor: Cursor, hashed: str, data: bytes) -> None:
     """Store a long text in pieces. Its row of `content` is not changed."""
-    pieces, number = cut(data), 0
+    pieces, number = cut_in_pieces(data), 0
     while some := list(islice(pieces, WRITTEN)):
         with cursor.staged(pieces=_rows(hashed, number, some)):
             cursor.run("documents/add_pieces")
@@ -192,14 +193,14 @@ def add_wanted(cursor: Cursor, texts: list[tuple[str, bytes]]) -> None:
     while texts:
         hashed, data = texts.pop()
         if cursor.one("documents/is_wanted", hash=hashed):
-            add(cursor, hashed, data)
+            add_text_pieces(cursor, hashed, data)
 
 
 def cut_stored(cursor: Cursor) -> None:
     """Cut the long texts that are stored in one piece: of an earlier version, or imported."""
     for (hashed,) in cursor.run("documents/uncut", limit=LIMIT):
         [(data,)] = cursor.run("documents/encoded", hash=hashed)
-        add(cursor, hashed, data)
+        add_text_pieces(cursor, hashed, data)
         cursor.run("documents/empty_body", hash=hashed)
 
 

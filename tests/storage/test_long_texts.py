@@ -278,7 +278,7 @@ def test_the_vectors_are_those_of_the_whole_text(faked, fake, small, monkeypatch
 def test_pieces_are_the_text_and_those_of_lines_have_them(text, piece, first, count):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(long_texts, "PIECE", piece)
-        pieces = [each.decode() for each in long_texts.cut(text.encode())]
+        pieces = [each.decode() for each in long_texts.cut_in_pieces(text.encode())]
     assert "".join(pieces) == text
     assert all(0 < len(each.encode()) <= piece for each in pieces)
     if not text:
