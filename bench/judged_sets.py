@@ -4,6 +4,7 @@
 
 code       functions of Python's standard library; the first line of a docstring asks for the rest
 manual     manual pages; the line of purpose in NAME asks for the page without it
+packages   descriptions of the installed Python packages; the summary asks for its description
 headings   sections of Markdown files in FOLDER; a heading of four words or more asks for its text
 
 One document answers each question. What asks is taken out of the text, so that its words are found
@@ -21,6 +22,7 @@ import re
 import subprocess
 import sysconfig
 from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +31,10 @@ DOCUMENTS, QUESTIONS = 1200, 300
 
 LEAST_WORDS, LEAST_TEXT, LONGEST = 4, 200, 6000
 """Words of a question, and characters of a text."""
+
+
+BEGINNING = 2000
+"""Characters of the description of a package: what it is for stands there."""
 
 
 class Pair(NamedTuple):
@@ -80,6 +86,14 @@ def manual() -> Iterator[Pair]:
         yield Pair(file.name.partition(".")[0], rest.strip(), purpose)
 
 
+def descriptions() -> Iterator[Pair]:
+    """Yield installed packages, without their summaries and with the beginnings of descriptions."""
+    for package in distributions():
+        summary, text = package.metadata["Summary"], package.metadata.get_payload()
+        if summary and isinstance(text, str):
+            yield Pair("", text.replace(summary, "")[:BEGINNING], summary)
+
+
 def sections(folder: Path) -> Iterator[Pair]:
     """Yield sections of Markdown files."""
     for file in sorted(folder.glob("**/*.md")):
@@ -125,7 +139,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--pages", type=Path, help="folder of Markdown files")
     options = parser.parse_args()
-    sets = {"code": functions(), "manual": manual()}
+    sets = {"code": functions(), "manual": manual(), "packages": descriptions()}
     if options.pages:
         sets["headings"] = sections(options.pages)
     for name, pairs in sets.items():

@@ -224,7 +224,7 @@ def ranked_places(
     Args:
         documents: by their numbers in the ranking, with their scores.
     """
-    asked = _pairs(question)
+    asked = _word_pairs(question)
     words, pairs, telling = [], [], []
     for spot in spots:
         document, _ = documents[spot.document]
@@ -232,7 +232,7 @@ def ranked_places(
         lines = document.lines[spot.first - 1 : spot.last]
         text = "\n".join([document.title, *way, *lines])
         words.append(match.found_in(text))
-        pairs.append(asked & _pairs(text))
+        pairs.append(asked & _word_pairs(text))
         telling.append({each for each in pairs[-1] if FUNCTION_WORDS.isdisjoint(each)})
     best = max((score for _, score in documents), default=0.0) or 1.0
     values = [
@@ -244,7 +244,7 @@ def ranked_places(
     return [spots[at] for at in sorted(range(len(spots)), key=lambda at: (-values[at], at))]
 
 
-def _pairs(text: str) -> set[tuple[str, str]]:
+def _word_pairs(text: str) -> set[tuple[str, str]]:
     """Return the pairs of neighboring words of a text."""
     words = _WORDS.findall(text.lower())
     return set(pairwise(words))

@@ -10,18 +10,22 @@
 -- out  note    text     how often a query was made
 -- out  total   bigint   of this part
 with parts as (
-    select 'unfound' as part, title as text, file, null::uinteger as line, '' as note, file as key
+    select 'unfound' as part, title as text, file, '' as note, file as key
     from never_found
     union all
-    select 'vain', query, null, null, times::text, query from zero_result_searches
+    select 'vain', query, null, times::text, query from zero_result_searches
 ),
 
+-- The first of each part alone are kept, of as many as there are documents.
 counted as (
-    select *, count(*) over (partition by part) as total
+    select
+        part,
+        count(*) as total,
+        unnest(min({'key': key, 'text': text, 'file': file, 'note': note}, $most)) as first
     from parts
-    qualify row_number() over (partition by part order by key) <= $most
+    group by part
 )
 
-select part, text, file, line, note, total
+select part, first.text, first.file, null::uinteger as line, first.note, total
 from counted
-order by part, key
+order by part, first.key

@@ -52,12 +52,16 @@ def test_doubled_letters_and_those_that_changed_places_are_smaller_errors():
     assert distance("seerch", "search", most=1) == 1
 
 
-@pytest.fixture
-def shelf(library):
+def filled(library):
     for path, text in NOTES.items():
         library.write(path, text)
     library.update()
     return library
+
+
+@pytest.fixture(scope="module")
+def shelf(libraries):
+    return filled(libraries())
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,8 @@ def test_words_that_are_as_near_are_searched_too(library):
     assert [each.file for each in found] == ["notes/one.md", "notes/two.md"]
 
 
-def test_a_word_of_deleted_documents_is_not_offered(shelf):
+def test_a_word_of_deleted_documents_is_not_offered(library):
+    shelf = filled(library)
     (shelf.root / "house.md").unlink()
     shelf.update()
     found = search(shelf.engine, "insulaton")
@@ -217,13 +222,17 @@ def test_a_tool_says_it_in_text_and_in_structured_content(shelf, tool):
     assert "respelled" not in refused.structured
 
 
-@pytest.fixture
-def kitchen(library):
+def stocked(library):
     library.write("kettle.md", "Don't fill it. The green tea shouldn't boil, as well you know.\n")
     library.write("swell.md", "A swell of the sea.\n")
     library.write("apart.md", "Green leaves for tea.\n")
     library.update()
     return library
+
+
+@pytest.fixture(scope="module")
+def kitchen(libraries):
+    return stocked(libraries())
 
 
 @pytest.mark.parametrize(
@@ -253,7 +262,8 @@ def test_exact_search_divides_no_word(kitchen):
     assert search(kitchen.engine, "greentea", exact=True).respelled == {}
 
 
-def test_the_nearest_word_is_meant_where_more_documents_have_it(kitchen):
+def test_the_nearest_word_is_meant_where_more_documents_have_it(library):
+    kitchen = stocked(library)
     kitchen.write("waves.md", "The swell grows.\n")
     kitchen.update()
     assert search(kitchen.engine, "aswell").respelled == {"aswell": ("swell",)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import anyio
+
 from qmd.errors import QmdError
 from qmd.operations import reading
 from qmd.operations.sql import sql
@@ -61,34 +63,47 @@ async def graph_view(toolbox: Toolbox, name: str) -> GraphView:
     Raises:
         DocumentNotFound: there is no such document.
     """
-    opened = await toolbox.look(reading.open_document, name)
-    document = opened.document
-    view = GraphView(
-        document.name,
-        document.title,
-        document_url(document.name),
-        None,
-        await alike_groups(toolbox, document.name),
-    )
+    document = (await toolbox.look(reading.open_document, name)).document
+    view = GraphView(document.name, document.title, document_url(document.name), None, [])
+    alike: list[NeighbourGroup] = []
+    failures: list[Exception] = []
+
+    async def listed() -> None:
+        try:
+            alike.extend(await alike_groups(toolbox, document.name))
+        except Exception as error:
+            failures.append(error)
+
+    # Similar passages are found in this process, links in another.
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listed)
+        view = await _linked(toolbox, view)
+    if failures:
+        raise failures[0]
+    return view._replace(groups=[*view.groups, *alike])
+
+
+async def _linked(toolbox: Toolbox, view: GraphView) -> GraphView:
+    """Add the drawing, and the lists of what it shows."""
 
     async def drawn() -> tuple[LinkGraph | None, list[NeighbourGroup]]:
         rows: Table = await toolbox.look(
             sql,
             page_statement("graph"),
-            {"file": document.name, "most": MOST},
+            {"file": view.file, "most": MOST},
             timeout=LONGER,
             takes_long=True,
         )
         found = list(rows)
-        return link_graph(document.name, document.title, found), _groups(found)
+        return link_graph(view.file, view.title, found), _groups(found)
 
     try:
         known = kept_results(toolbox)
-        kept = await known.get(toolbox, "graph", drawn, document=document.name)
+        kept = await known.get(toolbox, "graph", drawn, document=view.file)
     except QmdError as error:
         return view._replace(problem=error.told("tool"))
     graph, groups = kept.result
-    return view._replace(graph=graph, groups=[*groups, *view.groups])
+    return view._replace(graph=graph, groups=groups)
 
 
 def _groups(rows: Sequence[Mapping[str, Any]]) -> list[NeighbourGroup]:

@@ -219,7 +219,7 @@ class Toolbox:
 
         with self._at_work(), anyio.move_on_after(seconds):
             return await stoppable(run)
-        raise TimedOut(seconds)
+        raise self.engine.database.busy_for(seconds) or TimedOut(seconds)
 
     async def drain(self, seconds: float) -> None:
         """Wait until all calls are answered, if that does not take too long."""

@@ -237,22 +237,29 @@ def test_calls_that_waited_for_the_index_in_turn_are_all_told_who_holds_it(toolb
     holder.shut()
     told = {"title": "Tea", "problem_description": "Cold.", "solution": "Brew."}
     replies = []
+    looks = []
 
     async def one(name, given):
         replies.append(await toolbox.call(name, given))
+
+    async def look():
+        with pytest.raises(IndexBusy, match="has been held for"):
+            await toolbox.look(lambda index: index.read(lambda cursor: None))
+        looks.append(True)
 
     async def work():
         async with anyio.create_task_group() as tasks:
             for _ in range(4):
                 tasks.start_soon(one, "submit_experience", told)
                 tasks.start_soon(one, "search", {"query": "tea"})
+                tasks.start_soon(look)
 
     try:
         anyio.run(work)
     finally:
         holder.open()
     assert {reply.error for reply in replies} == {Code.DATABASE_BUSY}
-    assert len(replies) == 8
+    assert (len(replies), len(looks)) == (8, 4)
     for reply in replies:
         assert "has been held for" in reply.content[0]
         assert f", process {os.getpid()} (this process)." in reply.content[0]
