@@ -21,6 +21,7 @@ from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor, Memory, Value, as_json, connected
 from qmd.storage.database import Database
 from qmd.storage.duckdb_errors import translating
+from qmd.storage.long_texts import with_bodies
 from qmd.types import FileStamp, Text
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ class ShardedDocuments:
 
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number."""
-        return {row[0]: Text(*row) for row in cursor.run("search/documents", ids=list(ids))}
+        rows = cursor.rows(Text, "search/documents", ids=list(ids))
+        return {text.document_id: text for text in with_bodies(cursor, rows)}
 
     def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
         """Return none: the files of documents are not held here."""

@@ -150,6 +150,8 @@ RULES: Mapping[str, Rule] = {
     "documents/is_empty": _all_true,
     "documents/named": Gathered(numbers=(1,), order=lambda row: (row[0], row[2], row[3])),
     "documents/outlines": Gathered(),
+    "documents/piece_sizes": Gathered(is_distinct=True, order=lambda row: row[0]),
+    "documents/pieces": Gathered(is_distinct=True, order=lambda row: row[0]),
     "documents/places": _DOCUMENT(only="ids"),
     "documents/recorded": _none,  # the files are on another machine
     "documents/why_unread": _none,

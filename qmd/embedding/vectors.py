@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import UsageError, VectorsRemoved
 from qmd.storage.cursor import Cursor, as_json
+from qmd.storage.long_texts import with_bodies
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,7 +159,7 @@ def uncut(
 def texts(cursor: Cursor, hashes: Sequence[str]) -> dict[str, TextToChunk]:
     """Load texts by hash, without those that no document has any more."""
     rows = cursor.rows(TextToChunk, "embeddings/texts", hashes=as_json(list(hashes)))
-    return {text.hash: text for text in rows}
+    return {text.hash: text for text in with_bodies(cursor, rows)}
 
 
 def check_vector_space(cursor: Cursor, space: Space, number: int) -> None:

@@ -15,7 +15,7 @@ from qmd.exchange.parquet import NextIds
 from qmd.ingest.backfill import fill
 from qmd.ingest.near_duplicates import settle
 from qmd.settings.config_reader import check_name
-from qmd.storage import catalog, maintenance
+from qmd.storage import catalog, long_texts, maintenance
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.text import paths
@@ -95,6 +95,7 @@ def _fill(
                 paths = [folder / file.path for file in full]
                 parquet.load_table(cursor, part.name, paths, shift=shift)
         step()
+    long_texts.cut_stored(cursor)
 
 
 def _check_names(cursor: Cursor, *, folder: Path) -> None:

@@ -83,7 +83,7 @@ PARTED = "documents"
 STAYING = frozenset(
     {
         *("schema_migrations", "settings", "tombstones", "readings"),
-        *("left_out", "lost_folders", "unread_files"),
+        *("left_out", "lost_folders", "unread_files", "text_pieces"),
     }
 )
 """Tables that stay with their index: an import creates its own."""

@@ -16,6 +16,7 @@ from qmd.ingest.outlines import Outline, document_outline
 from qmd.ingest.searched_text import data_blanked, searched
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
+from qmd.storage.long_texts import is_long_text
 from qmd.text import markdown
 from qmd.text.languages import language, stemmed_in
 from qmd.types import EXPERIENCES
@@ -47,12 +48,14 @@ def batch(
     Args:
         named: whether the words of a path say something, so that a search is to find them.
     """
-    codes = [language(item.file.text or "", item.metadata, start=item.matter) for item in parsed]
+    codes = [language(item.file.whole, item.metadata, start=item.matter) for item in parsed]
     stemmed = list(map(stemmed_in, codes))
+    shares = link_percents((item.file.whole, item.matter) for item in parsed)
     fields = [_fields(item, named) for item in parsed]
     found = tokenise([each for each, _ in fields], vocabulary, stemmed)
     contents = {item.file.hash: item for item in parsed}
     outlines = {hash_: _outline(item) for hash_, item in contents.items()}
+    long = {key: item.file.data for key, item in contents.items() if is_long_text(item.file.data)}
     columns = {
         name: numbers(_KINDS[name], values) if name in _KINDS else texts(values)
         for name, values in documents(collection, parsed).items()
@@ -65,12 +68,12 @@ def batch(
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
             lang=texts(codes),
-            link_percent=link_percents([(item.file.text or "", item.matter) for item in parsed]),
+            link_percent=shares,
             data_bytes=numbers("uint64", [size for _, size in fields]),
         ),
         texts=Relation(
             hash=texts([*contents]),
-            body=texts([item.file.data for item in contents.values()]),
+            body=texts([b"" if key in long else item.file.data for key, item in contents.items()]),
             outline=of_outlines([*outlines.values()]),
         ),
         postings=Relation(number=numbers("uint32", found.number), **of_postings(found)),
@@ -79,6 +82,7 @@ def batch(
         places=_places([item.file for item in parsed]),
         sketched=sketches(found, [item.file.hash for item in parsed]),
         data={item.file.path: size for item, (_, size) in zip(parsed, fields, strict=True) if size},
+        long=[*long.items()],
         learnt=vocabulary.take_new(),  # last: a batch that fails takes none
     )
 
@@ -112,7 +116,7 @@ def _places(files: Sequence[File]) -> Relation | None:
 
 def _fields(item: Parsed, named: bool) -> tuple[Document, int]:
     """Return title, path and body, of which front matter is not a part, and the bytes of data."""
-    text = item.file.text or ""
+    text = item.file.whole
     path = item.file.path if named else ""
     body, left_out = searched(text, item.file.data, item.body, item.described)
     return (item.title, path, body), left_out

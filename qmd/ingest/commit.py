@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from qmd.storage import long_texts
 from qmd.storage.arrow import Relation, numbers, texts
 from qmd.storage.cursor import Cursor, as_json
 from qmd.types import Kept, LeftOut
@@ -81,7 +82,8 @@ class Batch(NamedTuple):
     Attributes:
         incoming: one row per document: `number` within the batch, `seen_id`, and the
             columns of `documents`.
-        texts: hash, body and outline, no hash twice.
+        texts: hash, body and outline, no hash twice; the bodies of long texts are empty.
+        long: hash and text in UTF-8 of long texts, no hash twice; `put` takes them out.
         postings: `number` and the columns of `postings`, sorted by (term, number).
         learnt: words never met before.
         documents: in all.
@@ -100,6 +102,7 @@ class Batch(NamedTuple):
     places: Relation | None = None
     sketched: Relation | None = None
     data: Mapping[str, int] = MappingProxyType({})
+    long: list[tuple[str, bytes]] = []  # noqa: RUF012 - not shared: see `batch_tables.batch`
 
 
 def changes(
@@ -177,6 +180,7 @@ def readings(cursor: Cursor, asked: Sequence[str]) -> dict[tuple[str, str], Know
         asked: digest and reader, with a blank between.
     """
     rows = cursor.rows(Known, "documents/readings", asked=as_json(list(asked)))
+    rows = long_texts.with_bodies(cursor, rows)
     return {(each.digest, each.reader): each for each in rows}
 
 
@@ -240,6 +244,7 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
     if batch.replaces:
         cursor.run("documents/bury")
         cursor.run("documents/replace")
+    long_texts.add_wanted(cursor, batch.long)
     with cursor.staged(texts=batch.texts):
         cursor.run("documents/add_content")
     if batch.sketched is not None:
@@ -307,7 +312,8 @@ def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[Unoutlined]:
         limit: texts at most.
         size: bytes of all of them at most; but one text in any case.
     """
-    return cursor.rows(Unoutlined, "documents/unoutlined", limit=limit, bytes=size)
+    rows = cursor.rows(Unoutlined, "documents/unoutlined", limit=limit, bytes=size)
+    return long_texts.with_bodies(cursor, rows)
 
 
 def add_outlines(cursor: Cursor, *, made: Relation) -> None:

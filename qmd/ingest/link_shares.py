@@ -6,7 +6,7 @@ holds both equal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from qmd.storage.arrow import Column, numbers
 from qmd.text import link_lists
@@ -17,7 +17,7 @@ except ImportError:
     _compiled = None  # type: ignore[assignment]
 
 
-def link_percents(texts: Sequence[tuple[str, int]]) -> Column:
+def link_percents(texts: Iterable[tuple[str, int]]) -> Column:
     """Make the column of the percentages of texts.
 
     Args:

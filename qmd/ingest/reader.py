@@ -20,6 +20,7 @@ from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice
 from qmd.ingest.walk import FileTable, stays_inside
+from qmd.storage.long_texts import is_long_text
 from qmd.text import kinds, labels, markdown, paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
@@ -44,7 +45,8 @@ class File(NamedTuple):
 
     Attributes:
         fresh: it changed so shortly before it was found that it may change again unnoticed.
-        text: None if it cannot be indexed, for `problem`, or has not really changed.
+        text: None if it cannot be indexed, for `problem`, or has not really changed; empty if it is
+            long, so that only its bytes are held: see `whole`.
         data: the text in UTF-8; of a file with a task, its bytes.
         empty: it has no text, as long as it stays the same.
         task: what is still to read it, or None.
@@ -76,6 +78,11 @@ class File(NamedTuple):
     remark: str | None = None
     made: Made | None = None
     ctime_ns: int = 0
+
+    @property
+    def whole(self) -> str:
+        """The text, also of a long one."""
+        return self.text or self.data.decode()
 
     def spent(self) -> File:
         """Return the file without its text."""
@@ -192,6 +199,8 @@ def understood(file: File, converters: Converters | None = None) -> File:
         return file._replace(data=b"", problem=kinds.EMPTY, empty=True)
     data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
     remark = "invalid UTF-8 was replaced" if lossy else None
+    if is_long_text(data):
+        text = ""
     return file._replace(hash=content_hash(data), text=text, data=data, lossy=lossy, remark=remark)
 
 
@@ -225,11 +234,12 @@ def _content(descriptor: int, expected: int) -> bytes:
 
 def parsed(file: File) -> Parsed:
     """Parse the text and the metadata of a file."""
-    text, reading = file.text, file.reading
-    assert text is not None
+    reading = file.reading
+    assert file.text is not None
     modified = EPOCH + timedelta(microseconds=file.mtime_ns // 1000)
     if reading is not None:
         return _read(file, reading, modified)
+    text = file.whole
     is_converted = file.reader is not None and file.reader.startswith(kinds.CONVERTED)
     path = _as_markdown(file) if is_converted else file.path
     matter = front_matter_of(text, path)
@@ -273,7 +283,7 @@ def _as_markdown(file: File) -> str:
 
 def _read(file: File, reading: Reading, modified: datetime) -> Parsed:
     """Take the metadata of a file from the result of its reader."""
-    text, nothing = file.text or "", markdown.Frontmatter({}, 0)
+    text, nothing = file.whole, markdown.Frontmatter({}, 0)
     given = {"author": reading.author, "language": reading.language}
     metadata = {key: value for key, value in given.items() if value} | dict(reading.metadata)
     dated = markdown.parsed_date(reading.date) if reading.date else None

@@ -15,6 +15,7 @@ from qmd.ingest import commit
 from qmd.ingest.indexed_terms import IndexedTerms
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
+from qmd.storage.long_texts import with_bodies
 from qmd.text import labels
 from qmd.text.languages import language, stemmed_in
 from qmd.text.link_lists import link_percent
@@ -34,6 +35,7 @@ class Stale(NamedTuple):
     collection: str
     path: str
     title: str
+    hash: str
     body: str
     matter: int
     metadata: str | None
@@ -80,7 +82,8 @@ def retokenize(database: Database) -> int:
 
 
 def _stale(cursor: Cursor) -> list[Stale]:
-    return cursor.rows(Stale, "documents/stale", limit=DOCUMENTS, bytes=BYTES)
+    rows = cursor.rows(Stale, "documents/stale", limit=DOCUMENTS, bytes=BYTES)
+    return with_bodies(cursor, rows)
 
 
 def _prepared(stale: list[Stale], vocabulary: Vocabulary) -> partial[None]:

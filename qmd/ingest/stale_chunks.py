@@ -12,6 +12,7 @@ from typing import NamedTuple
 from qmd.ingest.searched_text import data_blanked
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
+from qmd.storage.long_texts import with_bodies
 
 TEXTS, BYTES = 4_000, 12_000_000
 """Texts and bytes of them that are read at once, at most."""
@@ -57,7 +58,8 @@ def drop_stale(database: Database) -> int:
 
 
 def _stale(cursor: Cursor, after: str) -> list[Chunked]:
-    return cursor.rows(Chunked, "embeddings/stale", after=after, limit=TEXTS, bytes=BYTES)
+    rows = cursor.rows(Chunked, "embeddings/stale", after=after, limit=TEXTS, bytes=BYTES)
+    return with_bodies(cursor, rows)
 
 
 def _drop(cursor: Cursor, hashes: list[str]) -> None:

@@ -18,6 +18,7 @@ from qmd.ingest.readers.reading import restored
 from qmd.storage.arrow import Relation, numbers
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
+from qmd.storage.long_texts import with_bodies
 from qmd.text import labels, markdown
 from qmd.text.hashes import content_hash
 from qmd.text.languages import stemmed_in
@@ -108,7 +109,8 @@ def _compare(
     """
     from qmd.ingest.inversion import tokenise
 
-    stored = cursor.rows(Stored, "maintenance/texts_after", after=after, limit=PART)
+    rows = cursor.rows(Stored, "maintenance/texts_after", after=after, limit=PART)
+    stored = with_bodies(cursor, rows)
     found = Counter[str]()
     if not stored:
         return found, after, 0

@@ -13,12 +13,16 @@ from qmd.errors import UsageError
 from qmd.quoting import line
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor, as_json
+from qmd.storage.long_texts import LongText, long_text
 from qmd.text import headings, paths
 from qmd.types import DocumentRow, Passage
 from qmd.wording import on_one_line
 
 MOST_HEADINGS = 12
 """Headings that are named where a document has not the one that is asked for."""
+
+LARGE_BYTES = 4_000_000
+"""Bytes of a file from which on some of its lines are taken from the encoded text."""
 
 COUNTED = 1 << 20
 """Bytes whose line ends are counted at once."""
@@ -196,12 +200,16 @@ class _EncodedLines:
     """Lines of a large text, of which few are wanted. See `_Lines`.
 
     Args:
-        data: the text in UTF-8.
+        data: the text in UTF-8, or the part of it that has the wanted lines.
+        before: line feeds before it.
+        total: lines of the whole text; None: those of `data`.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, before: int = 0, total: int | None = None) -> None:
         self._data = data
-        self.total = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+        self._before = before
+        own = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+        self.total = own if total is None else total
 
     @property
     def body(self) -> str:
@@ -210,9 +218,9 @@ class _EncodedLines:
 
     def text(self, first: int, last: int) -> str:
         """See `_Lines`."""
-        begin = self._start(first - 1)
+        begin = self._start(first - 1 - self._before)
         is_ended = last < self.total or self._data.endswith(b"\n")
-        end = self._start(last) - 1 if is_ended else len(self._data)
+        end = self._start(last - self._before) - 1 if is_ended else len(self._data)
         text = self._data[begin:end].decode(errors="replace")
         return text.removesuffix("\r") if is_ended else text
 
@@ -226,9 +234,49 @@ class _EncodedLines:
         return at
 
 
+class _LongLines:
+    """Lines of a long text, of which only pieces with wanted lines are loaded. See `_Lines`."""
+
+    def __init__(self, text: LongText) -> None:
+        self._text = text
+        self.total = text.total
+
+    @property
+    def body(self) -> str:
+        """The whole text."""
+        return self._text.whole()
+
+    def text(self, first: int, last: int) -> str:
+        """See `_Lines`."""
+        before, pieces = self._text.of_lines(first, last)
+        return _EncodedLines(pieces.encode(), before, self.total).text(first, last)
+
+
+def _lines(body: str | bytes | LongText) -> _Lines | _EncodedLines | _LongLines:
+    if isinstance(body, LongText):
+        return _LongLines(body)
+    return _Lines(body) if isinstance(body, str) else _EncodedLines(body)
+
+
+def body_of(cursor: Cursor, document: DocumentRow, *, some: bool) -> str | bytes | LongText:
+    """Load the text of a document.
+
+    Args:
+        some: only some of its lines are wanted: of a large text, few are loaded.
+    """
+    if not some:
+        return document_lookup.bodies(cursor, [document.hash])[document.hash]
+    if document.size > LARGE_BYTES:
+        rows = cursor.run("documents/encoded", hash=document.hash)
+    else:
+        rows = cursor.again("documents/bodies", hashes=as_json([document.hash]))
+    body: str | bytes = rows[0][-1]
+    return body or long_text(cursor, document.hash) or body
+
+
 def passage(
     document: DocumentRow,
-    body: str | bytes,
+    body: str | bytes | LongText,
     context: str | None,
     first: int | None,
     count: int | None,
@@ -236,14 +284,14 @@ def passage(
     """Take some lines of a document.
 
     Args:
-        body: as bytes in UTF-8 if it is large, and few lines are wanted.
+        body: of which few lines are wanted if it is large: see `body_of`.
         first: line to begin with, from 1; None: the first.
         count: lines at most; None: all.
 
     Raises:
         UsageError: there are no such lines.
     """
-    lines = _Lines(body) if isinstance(body, str) else _EncodedLines(body)
+    lines = _lines(body)
     total = lines.total
     start = 1 if first is None else first
     if start < 1:

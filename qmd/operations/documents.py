@@ -15,6 +15,7 @@ from qmd.operations import document_parts
 from qmd.ranking import search_log
 from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
+from qmd.storage.long_texts import LongText
 from qmd.text import globs, paths
 from qmd.types import DocumentRow, Passage
 from qmd.wording import on_one_line, readable
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
-
-LARGE_BYTES = 4_000_000
-"""Bytes of a file from which on some of its lines are taken from the encoded text."""
 
 SUGGESTED = 5
 """Missing documents of several for which names that are like theirs are looked for."""
@@ -187,20 +185,12 @@ def _get(
     folder: Path | None,
 ) -> Passage:
     document, asked = document_parts.resolved(cursor, paths.Range(name, first, count), folder)
-    body = _body(cursor, document, some=asked.first is not None or asked.lines is not None)
+    some = asked.first is not None or asked.lines is not None
+    body = document_parts.body_of(cursor, document, some=some)
     context = index.context_of(cursor, document)
     if index.log and index.database.remembered("log", search_log.is_kept, cursor=cursor):
         index.log.opened(document.name)
     return document_parts.passage(document, body, context, asked.first, asked.lines)
-
-
-def _body(cursor: Cursor, document: DocumentRow, *, some: bool) -> str | bytes:
-    """Load a text; as bytes if it is large and some lines are wanted."""
-    if some and document.size > LARGE_BYTES:
-        rows = cursor.run("documents/encoded", hash=document.hash)
-        data: bytes = rows[0][0]
-        return data
-    return document_lookup.bodies(cursor, [document.hash])[document.hash]
 
 
 @operation(
@@ -283,7 +273,11 @@ def _multi_get(
                 missing.append(Passage.missing(part, readable(f"No documents match: {part}")))
         for document, asked in found:
             chosen[document.document_id, asked.first, asked.lines] = document, asked
-    wanted = [d.hash for d, asked in chosen.values() if asked.first or d.size <= largest]
+    wanted = [
+        d.hash
+        for d, asked in chosen.values()
+        if (asked.first or d.size <= largest) and d.size <= document_parts.LARGE_BYTES
+    ]
     bodies = document_lookup.bodies(cursor, wanted)
     passages = list(missing)
     for document, asked in chosen.values():
@@ -291,7 +285,11 @@ def _multi_get(
         if asked.first is None and document.size > largest:
             passages.append(document_parts.too_large(document, context, document.size, largest))
             continue
-        body = bodies[document.hash]
+        body: str | bytes | LongText
+        if document.hash in bodies:
+            body = bodies[document.hash]
+        else:
+            body = document_parts.body_of(cursor, document, some=asked.first is not None)
         try:
             passage = document_parts.passage(document, body, context, asked.first, asked.lines)
         except UsageError as error:

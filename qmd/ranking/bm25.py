@@ -19,6 +19,7 @@ from qmd.ranking.postings import (
 )
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
+from qmd.storage import long_texts
 from qmd.storage.cursor import Cursor, Value
 from qmd.types import ALL, Clause, FileStamp, Filter, Text
 
@@ -324,6 +325,7 @@ def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         if postings is not None:
             return postings.shelf.texts(cursor, unknown)
         rows = cursor.again("search/documents", ids=unknown)
-        return {row[0]: Text(*row) for row in rows}
+        texts = long_texts.with_bodies(cursor, [Text(*row) for row in rows])
+        return {text.document_id: text for text in texts}
 
     return cursor.each("texts", ids, read, most=TEXTS, size=lambda text: 500 + len(text.body))

@@ -1,4 +1,4 @@
-"""Snippets of large texts: their bytes are read once, and searched piece by piece.
+"""Snippets of large texts: they are searched piece by piece, and long ones are read so, too.
 
 As one Python string with its lines, a text of 60 MB takes 1.5 GB.
 """
@@ -12,6 +12,7 @@ from qmd.ranking import snippets
 from qmd.ranking.matcher import Matcher
 from qmd.ranking.poor_lines import is_poor
 from qmd.ranking.snippets import Snippet
+from qmd.storage.long_texts import long_text
 from qmd.types import Text
 
 if TYPE_CHECKING:
@@ -36,10 +37,24 @@ def large(cursor: Cursor) -> Mapping[int, Text]:
     return cursor.each("once", ["large"], read)["large"]
 
 
-def encoded(cursor: Cursor, hashed: str) -> bytes | None:
+class Encoded(NamedTuple):
+    """A text as UTF-8, in parts that are loaded when they are asked for.
+
+    Attributes:
+        size: bytes of all parts.
+    """
+
+    size: int
+    parts: Iterable[bytes]
+
+
+def encoded(cursor: Cursor, hashed: str) -> Encoded | None:
     """Load a text as UTF-8; None if it has gone."""
+    long = long_text(cursor, hashed)
+    if long is not None:
+        return Encoded(long.bytes, (part.encode() for part in long.parts()))
     rows = cursor.run("documents/encoded", hash=hashed)
-    return rows[0][0] if rows else None
+    return Encoded(len(rows[0][0]), rows[0]) if rows else None
 
 
 class TextPiece(NamedTuple):
@@ -49,21 +64,37 @@ class TextPiece(NamedTuple):
     text: str
 
 
-def pieces(data: bytes, matter: int = 0) -> Iterator[TextPiece]:
+def pieces(parts: Iterable[bytes], matter: int = 0) -> Iterator[TextPiece]:
     """Cut a text into pieces of whole lines. A longer line is cut, too.
 
     Args:
+        parts: of the text in UTF-8, wherever they end.
         matter: characters at the beginning that are left out.
     """
-    start = lines = 0
-    while start < len(data):
-        end = _end(data, start)
-        text = data[start:end].decode(errors="replace")
+    lines = 0
+    for data in _cut(parts):
+        text = data.decode(errors="replace")
         found = text.count("\n")
         if matter < len(text):
             yield TextPiece(lines + text.count("\n", 0, matter), text[matter:])
         matter = max(0, matter - len(text))
-        start, lines = end, lines + found
+        lines += found
+
+
+def _cut(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut a text that comes in parts, at places that do not depend on them."""
+    held = b""
+    for part in parts:
+        held, start = held + part, 0
+        while len(held) - start >= PIECE + len(RULE):
+            end = _end(held, start)
+            yield held[start:end]
+            start = end
+        held = held[start:]
+    while held:
+        end = _end(held, 0)
+        yield held[:end]
+        held = held[end:]
 
 
 def _end(data: bytes, start: int) -> int:

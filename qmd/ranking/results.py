@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ranking import bm25, large_texts, snippets
+from qmd.ranking.large_texts import Encoded
 from qmd.ranking.matcher import Matcher
 from qmd.ranking.snippets import Snippet
 from qmd.storage import catalog, document_lookup
@@ -100,9 +101,9 @@ def _of_large(
     for each in wanted:
         document = large.get(each.match.document_id)
         if document is not None and not each.full and each.match.near is None:
-            data = large_texts.encoded(cursor, document.hash)
-            if data is not None:
-                shown[each] = presenter.large_result(document, data)
+            text = large_texts.encoded(cursor, document.hash)
+            if text is not None:
+                shown[each] = presenter.large_result(document, text)
     return shown
 
 
@@ -135,15 +136,14 @@ class Presenter:
         size = len(body) if body.isascii() else len(body.encode())
         return self._result(document, self._snippet(document, passage), size)
 
-    def large_result(self, document: Text, data: bytes) -> Result:
+    def large_result(self, document: Text, text: Encoded) -> Result:
         """Build the result of a document by its words.
 
         Args:
             document: without its text.
-            data: the text in UTF-8.
         """
-        parts = large_texts.pieces(data, document.matter)
-        return self._result(document, self._chosen(parts, large_texts.large_snippet), len(data))
+        parts = large_texts.pieces(text.parts, document.matter)
+        return self._result(document, self._chosen(parts, large_texts.large_snippet), text.size)
 
     def _result(self, document: Text, shown: Snippet, size: int) -> Result:
         return Result(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
 from qmd.quoting import command
+from qmd.storage import long_texts
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import paths
@@ -336,7 +337,7 @@ def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     for at in range(0, len(wanted), LOOKED_UP):
         some = as_json(wanted[at : at + LOOKED_UP])
         found.update(cursor.again("documents/bodies", hashes=some))
-    return found
+    return long_texts.filled_bodies(cursor, found) if "" in found.values() else found
 
 
 def tags(cursor: Cursor, document_id: int) -> list[str]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from qmd.errors import JobRunning
+from qmd.storage import long_texts
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand
@@ -174,6 +175,7 @@ def remove_orphans(cursor: Cursor) -> None:
     cursor.run("maintenance/remove_orphan_chunks")
     cursor.run("embeddings/remove_embeddings")
     cursor.run("maintenance/remove_orphans")
+    cursor.run("maintenance/remove_orphan_pieces")
     cursor.run("maintenance/remove_orphan_places")
     cursor.run("maintenance/remove_orphan_readings")
 
@@ -257,6 +259,7 @@ def clean(
         for model_id in unused:
             remove_model(cursor, model_id)
         remove_orphans(cursor)
+        long_texts.cut_stored(cursor)
         if forgets:
             cursor.run("maintenance/remove_unused_words")
         cursor.run("maintenance/remove_repeated_words")

@@ -21,6 +21,17 @@ matters as (
     from documents
     where hash in (select hash from firsts)
     group by hash
+),
+
+bodies as (
+    select hash, body
+    from content
+    where hash in (select hash from firsts)
+    union all
+    select hash, string_agg(text, '' order by number) as body
+    from text_pieces
+    where hash in (select hash from firsts)
+    group by hash
 )
 
 select
@@ -30,6 +41,7 @@ select
     ) as beginning,
     vector
 from firsts
-join content on firsts.hash = content.hash
+join bodies on firsts.hash = bodies.hash
 left join matters on firsts.hash = matters.hash
+where body <> ''
 order by firsts.hash

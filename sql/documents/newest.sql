@@ -13,9 +13,20 @@ with chosen as (
     where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
     order by dated desc, collection, path
     limit $limit offset $skip
-)
+),
 
 -- Only the texts of these are read.
+bodies as (
+    select hash, body
+    from content
+    where hash in (select hash from chosen)
+    union all
+    select hash, string_agg(text, '' order by number) as body
+    from text_pieces
+    where hash in (select hash from chosen)
+    group by hash
+)
+
 select
     collection || '/' || path as file,
     title,
@@ -24,5 +35,6 @@ select
         trim(regexp_replace(left(body, 4000), '^(---|\+\+\+)\r?\n.*?\n(---|\+\+\+)\r?\n', '', 's')), 600
     ) as opening
 from chosen
-join content on chosen.hash = content.hash
+join bodies on chosen.hash = bodies.hash
+where body <> ''
 order by dated desc, collection, path

@@ -5,7 +5,7 @@
 -- out  reader  text
 -- out  hash    text?  of the content; null: it could not be read
 -- out  said    text   JSON
--- out  body    text?
+-- out  body    text?  empty: it is a long one, in pieces
 with
 found as materialized (
     select digest, reader, hash, said::text as said

@@ -6,7 +6,8 @@
 -- out  collection   text
 -- out  path         text
 -- out  title        text
--- out  body         text
+-- out  hash         text
+-- out  body         text     empty: it is a long one, in pieces
 -- out  matter       integer   characters of its front matter
 -- out  metadata     json?
 with stale as (
@@ -15,12 +16,19 @@ with stale as (
     where document_id < (select value from counters where name = 'stale_postings')
     order by document_id desc
     limit $limit
+),
+
+long as (
+    select hash, sum(bytes) as bytes
+    from text_pieces
+    group by hash
 )
 
-select document_id, collection, path, title, body, matter, metadata
+select document_id, collection, path, title, content.hash, body, matter, metadata
 from stale
 join content on stale.hash = content.hash
+left join long on stale.hash = long.hash
 qualify
     row_number() over (order by document_id desc) = 1
-    or sum(strlen(body)) over (order by document_id desc) <= $bytes
+    or sum(strlen(body) + coalesce(bytes, 0)) over (order by document_id desc) <= $bytes
 order by document_id desc

@@ -3,7 +3,7 @@
 -- in   $limit  integer  texts at most
 -- in   $bytes  integer  of all of them at most; but one text in any case
 -- out  hash    text
--- out  body    text
+-- out  body    text     empty: it is a long one, in pieces
 -- out  links   text[]   that only the reader of their files tells
 with lacking as (
     select rowid as place, hash, body
@@ -12,12 +12,19 @@ with lacking as (
     limit $limit
 ),
 
+long as (
+    select hash, sum(bytes) as bytes
+    from text_pieces
+    group by hash
+),
+
 chosen as (
-    select place, hash, body
+    select place, lacking.hash, body
     from lacking
+    left join long on lacking.hash = long.hash
     qualify
         row_number() over (order by place) = 1
-        or sum(strlen(body)) over (order by place) <= $bytes
+        or sum(strlen(body) + coalesce(bytes, 0)) over (order by place) <= $bytes
 ),
 
 told as (

@@ -2,7 +2,7 @@
 --
 -- in   $hashes  json   array of hash
 -- out  hash     text
--- out  body     text
+-- out  body     text   empty: it is a long one, in pieces
 -- out  title    text
 -- out  name     text   collection/path
 -- out  matter   integer  characters of its front matter

@@ -4,7 +4,15 @@
 -- out  hash     text      SHA-256 of the body in UTF-8, 64 hex digits
 -- out  body     text
 select hash, body
-from content
+from (
+    select hash, body
+    from content
+    anti join text_pieces on content.hash = text_pieces.hash
+    union all
+    select hash, string_agg(text, '' order by number) as body
+    from text_pieces
+    group by hash
+)
 where
     hash not in (select hash from memory.chosen)
     -- if $chosen

@@ -63,6 +63,20 @@ select
     body_length,
     path_start,
     body_start
-from documents
-join memory.chosen as chosen on documents.document_id = chosen.document_id
-join content on chosen.place = content.rowid
+from (
+    select document_id, body
+    from memory.chosen
+    join content on chosen.place = content.rowid
+    anti join text_pieces on chosen.hash = text_pieces.hash
+    union all
+    select
+        document_id,
+        (
+            select string_agg(text, '' order by number)
+            from text_pieces
+            where text_pieces.hash = chosen.hash
+        ) as body
+    from memory.chosen
+    semi join text_pieces on chosen.hash = text_pieces.hash
+) as bodies
+join documents on bodies.document_id = documents.document_id

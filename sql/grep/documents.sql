@@ -15,12 +15,21 @@ with chosen as (
     where $ids is null or document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
 ),
 
+bodies as (
+    select hash, body
+    from content
+    where hash in (select hash from chosen)
+    union all
+    select hash, string_agg(text, '' order by number) as body
+    from text_pieces
+    where hash in (select hash from chosen)
+    group by hash
+),
+
 texts as (
     select hash, strlen(body) as size, string_split(body, chr(10)) as lines
-    from content
-    where
-        hash in (select hash from chosen)
-        and ($whole is null or regexp_matches(body, $whole))
+    from bodies
+    where body <> '' and ($whole is null or regexp_matches(body, $whole))
 ),
 
 numbered as (

@@ -6,11 +6,28 @@
 -- out  document_id  integer
 -- out  body         text
 -- out  lines        bigint[]  numbers of lines, from 1, ascending
-with texts as (
-    select document_id, body, string_split(body, chr(10)) as lines
+with chosen as (
+    select document_id, hash
     from documents
-    join content on documents.hash = content.hash
     where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
+),
+
+bodies as (
+    select hash, body
+    from content
+    where hash in (select hash from chosen)
+    union all
+    select hash, string_agg(text, '' order by number) as body
+    from text_pieces
+    where hash in (select hash from chosen)
+    group by hash
+),
+
+texts as (
+    select document_id, body, string_split(body, chr(10)) as lines
+    from chosen
+    join bodies on chosen.hash = bodies.hash
+    where body <> ''
 ),
 
 numbered as (

@@ -11,6 +11,22 @@ select 'every document has its content', count(*)
 from documents
 where hash not in (select hash from content)
 union all
+select 'every text has a body or pieces, and not both', count(*)
+from content
+where (body = '') <> (hash in (select hash from text_pieces))
+union all
+select 'every piece has its text', count(*)
+from text_pieces
+where hash not in (select hash from content)
+union all
+select 'the pieces of a text are numbered from 0 on', count(*)
+from (
+    select 1
+    from text_pieces
+    group by hash
+    having max(number) <> count(*) - 1 or count(distinct number) <> count(*)
+)
+union all
 select 'every document has its collection', count(*)
 from documents
 where collection not in (select name from collections)

@@ -13,7 +13,7 @@
 -- out  body_length    integer
 -- out  path_start     integer
 -- out  body_start     integer
--- out  body           text
+-- out  body           text     empty: it is a long one, in pieces
 -- out  outline        struct?  as in `content`
 -- out  reader         text?    that has read the file
 -- out  container      text?    path of the file that it is inside of

@@ -9,6 +9,15 @@ with asked as (
     from (select from_json($texts, '["VARCHAR"]') as texts) as given
 ),
 
+bodies as (
+    select hash, body
+    from content
+    union all
+    select hash, string_agg(text, '' order by number) as body
+    from text_pieces
+    group by hash
+),
+
 found as (
     select
         number,
@@ -21,7 +30,7 @@ found as (
         + length(body) - length(replace(body, wanted, '')) as characters,
         length(wanted) as size
     from documents
-    join content on documents.hash = content.hash
+    join bodies on documents.hash = bodies.hash and body <> ''
     join asked on contains(body, wanted) or contains(title, wanted) or contains(path, wanted)
 )
 

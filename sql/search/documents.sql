@@ -6,7 +6,7 @@
 -- out  path         text
 -- out  title        text
 -- out  hash         text
--- out  body         text
+-- out  body         text     empty: it is a long one, in pieces
 -- out  matter       integer  characters before its text: of its front matter
 select
     documents.document_id,

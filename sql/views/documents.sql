@@ -40,3 +40,30 @@ select
     document_id
 from qmd_index.documents
 join qmd_index.content on documents.hash = content.hash
+anti join qmd_index.text_pieces on documents.hash = text_pieces.hash
+union all
+select
+    '#' || documents.hash[:6] as docid,
+    collection || '/' || path as file,
+    collection,
+    path,
+    title,
+    dated as date,
+    modified,
+    size::bigint as size,
+    body_length as words,
+    metadata,
+    tags,
+    aliases,
+    lang,
+    link_percent,
+    data_bytes,
+    documents.hash,
+    (
+        select string_agg(text, '' order by number)
+        from qmd_index.text_pieces
+        where text_pieces.hash = documents.hash
+    ) as body,
+    document_id
+from qmd_index.documents
+semi join qmd_index.text_pieces on documents.hash = text_pieces.hash

@@ -21,6 +21,7 @@ cdef enum:
     FIELDS = 3
     LONGEST = 64  # bytes of a word that count: text/tokenizer.py
     LONGEST_PAIR = 20
+    MANY = 4_000_000  # words of a batch whose numbers are not kept for the next one
 
 include "spellings.pxi"
 
@@ -49,9 +50,18 @@ cdef struct Piece:
     uint32_t shift  # from the first position of the word
 
 
-cdef struct Occurrence:
-    uint32_t field     # of all fields of the batch
-    uint32_t position  # from the start of the document's title
+cdef struct Posting:  # of a term, the last that was begun
+    int32_t next                # place of the next occurrence of the term among the positions
+    int32_t row                 # of the posting
+    int32_t document            # -1: none was begun
+
+
+cdef struct Columns:
+    uint32_t* document
+    uint32_t* length
+    int32_t* offsets
+    uint32_t* positions
+    uint32_t* counts[FIELDS]
 
 
 cdef class Words:
@@ -294,51 +304,42 @@ cdef class Words:
             (uint32): the occurrences of all terms in title, path and body, and the positions at
             which these begin.
         """
-        cdef size_t postings, occurrences
+        cdef size_t postings, occurrences = 0
         cdef vector[uint32_t] lengths, starts
-        cdef vector[int32_t] next_of
+        cdef vector[Posting] open_of
         cdef vector[pair[int64_t, int32_t]] used
-        cdef vector[Occurrence] found
         if self.turn != 0:
             raise RuntimeError("what is known of words is not whole")
         with nogil:
-            postings = self.count(lengths, starts, next_of, used)
-            occurrences = self.scatter(next_of, used, found)
+            postings = self.count(lengths, starts, open_of, used, &occurrences)
         term_id = PyBytes_FromStringAndSize(NULL, 8 * postings)
         document, in_title, in_path, in_body, length = [
             PyBytes_FromStringAndSize(NULL, 4 * postings) for _ in range(5)
         ]
         offsets = PyBytes_FromStringAndSize(NULL, 4 * (postings + 1))
         positions = PyBytes_FromStringAndSize(NULL, 4 * occurrences)
+        cdef Columns to
+        to.document = <uint32_t*> PyBytes_AS_STRING(document)
+        to.length = <uint32_t*> PyBytes_AS_STRING(length)
+        to.offsets = <int32_t*> PyBytes_AS_STRING(offsets)
+        to.positions = <uint32_t*> PyBytes_AS_STRING(positions)
+        to.counts[0] = <uint32_t*> PyBytes_AS_STRING(in_title)
+        to.counts[1] = <uint32_t*> PyBytes_AS_STRING(in_path)
+        to.counts[2] = <uint32_t*> PyBytes_AS_STRING(in_body)
         cdef int64_t* to_term_id = <int64_t*> PyBytes_AS_STRING(term_id)
-        cdef uint32_t* to_document = <uint32_t*> PyBytes_AS_STRING(document)
-        cdef uint32_t* to_length = <uint32_t*> PyBytes_AS_STRING(length)
-        cdef int32_t* to_offsets = <int32_t*> PyBytes_AS_STRING(offsets)
-        cdef uint32_t* to_positions = <uint32_t*> PyBytes_AS_STRING(positions)
-        cdef uint32_t* counts[FIELDS]
-        counts[0] = <uint32_t*> PyBytes_AS_STRING(in_title)
-        counts[1] = <uint32_t*> PyBytes_AS_STRING(in_path)
-        counts[2] = <uint32_t*> PyBytes_AS_STRING(in_body)
-        cdef size_t term, first, at, end, row = 0
-        cdef uint32_t this
+        cdef size_t term
+        cdef int32_t row = 0
+        cdef Posting* posting
         with nogil:
-            at = 0
+            self.scatter(lengths, open_of, to)
             for term in range(used.size()):
-                end = <size_t> next_of[used[term].second]
-                while at < end:
-                    this = found[at].field // FIELDS
+                posting = &open_of[used[term].second]
+                while row <= posting.row:
                     to_term_id[row] = used[term].first
-                    to_document[row] = this
-                    first = FIELDS * this
-                    to_length[row] = lengths[first] + lengths[first + 1] + lengths[first + 2]
-                    to_offsets[row] = <int32_t> at
-                    counts[0][row] = counts[1][row] = counts[2][row] = 0
-                    while at < end and found[at].field // FIELDS == this:
-                        counts[found[at].field % FIELDS][row] += 1
-                        to_positions[at] = found[at].position
-                        at += 1
                     row += 1
-            to_offsets[row] = <int32_t> at
+            to.offsets[postings] = <int32_t> occurrences
+            if self.number.size() > MANY:
+                self.number = vector[int32_t]()
         return (
             term_id, document, in_title, in_path, in_body, length, offsets, positions,
             as_bytes(lengths), as_bytes(starts),
@@ -348,27 +349,31 @@ cdef class Words:
         self,
         vector[uint32_t]& lengths,
         vector[uint32_t]& starts,
-        vector[int32_t]& next_of,
+        vector[Posting]& open_of,
         vector[pair[int64_t, int32_t]]& used,
+        size_t* occurrences,
     ) except? 0 nogil:
         """Count what there will be.
 
         Returns:
-            The number of postings. `next_of` is, of each term, where its first occurrence will
-            stand; `used` are the terms that occur, by their ids.
+            The number of postings. `open_of` says, of each term, where its first occurrence and
+            its first posting will stand; `used` are the terms that occur, by their ids.
         """
         cdef vector[int32_t] last  # document that has a term
-        cdef vector[int32_t] times
-        cdef size_t field, at = 0, end, piece, term, postings = 0, occurrences = 0
-        cdef int32_t document, total = 0
+        cdef vector[int32_t] times, documents
+        cdef size_t field, at = 0, end, piece, term, postings = 0
+        cdef int32_t document, total = 0, rows = 0
         cdef uint32_t place = 0, length
         cdef Word* word
+        cdef Posting none
+        none.next, none.row, none.document = 0, 0, -1
         last.resize(self.term_ids.size(), -1)
         times.resize(self.term_ids.size(), 0)
-        next_of.resize(self.term_ids.size(), 0)
+        documents.resize(self.term_ids.size(), 0)
+        open_of.resize(self.term_ids.size(), none)
         for at in range(self.number.size()):
-            occurrences += self.words[self.number[at]].count
-        if occurrences > INT32_MAX:
+            occurrences[0] += self.words[self.number[at]].count
+        if occurrences[0] > INT32_MAX:
             with gil:
                 raise OverflowError("a batch has too many words")
         at = 0
@@ -386,6 +391,7 @@ cdef class Words:
                     times[term] += 1
                     if last[term] != document:
                         last[term] = document
+                        documents[term] += 1
                         postings += 1
                 length += word.count
                 place += word.width
@@ -397,39 +403,49 @@ cdef class Words:
                 used.push_back(pair[int64_t, int32_t](self.term_ids[term], <int32_t> term))
         sort(used.begin(), used.end())
         for at in range(used.size()):
-            next_of[used[at].second] = total
-            total += times[used[at].second]
+            term = used[at].second
+            open_of[term].next, open_of[term].row = total, rows - 1
+            total += times[term]
+            rows += documents[term]
         return postings
 
-    cdef size_t scatter(
-        self,
-        vector[int32_t]& next_of,
-        vector[pair[int64_t, int32_t]]& used,
-        vector[Occurrence]& found,
-    ) except? 0 nogil:
-        """Put each occurrence in its place; `next_of` is then where those of a term end."""
-        cdef size_t field, at = 0, end, piece, term, total = 0
-        cdef uint32_t place = 0
+    cdef int scatter(
+        self, vector[uint32_t]& lengths, vector[Posting]& open_of, Columns& to
+    ) except -1 nogil:
+        """Write each occurrence in its place."""
+        cdef size_t field, at = 0, end, piece
+        cdef int32_t document = 0
+        cdef int32_t row
+        cdef uint32_t place = 0, length = 0
+        cdef uint32_t* counts
         cdef Word* word
-        for at in range(self.number.size()):
-            total += self.words[self.number[at]].count
-        found.resize(total)
-        at = 0
+        cdef Posting* posting
         for field in range(self.in_field.size()):
+            counts = to.counts[field % FIELDS]
             if field % FIELDS == 0:
+                document = <int32_t> (field // FIELDS)
+                length = lengths[field] + lengths[field + 1] + lengths[field + 2]
                 place = 0
             end = at + self.in_field[field]
             while at < end:
                 word = &self.words[self.number[at]]
                 for piece in range(word.first, word.first + word.count):
-                    term = self.term[self.pieces[piece].folded]
-                    found[next_of[term]].field = <uint32_t> field
-                    found[next_of[term]].position = place + self.pieces[piece].shift
-                    next_of[term] += 1
+                    posting = &open_of[self.term[self.pieces[piece].folded]]
+                    if posting.document != document:
+                        posting.document = document
+                        posting.row += 1
+                        row = posting.row
+                        to.offsets[row] = posting.next
+                        to.document[row] = document
+                        to.length[row] = length
+                        to.counts[0][row] = to.counts[1][row] = to.counts[2][row] = 0
+                    counts[posting.row] += 1
+                    to.positions[posting.next] = place + self.pieces[piece].shift
+                    posting.next += 1
                 place += word.width
                 at += 1
             place += 1
-        return total
+        return 0
 
 
 cdef const uint8_t* marked(
