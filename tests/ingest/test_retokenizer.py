@@ -29,6 +29,7 @@ def old(library):
         run("update documents set body_length = body_length - 2")
         run("delete from counters where name = 'stale_postings'")
         run("delete from schema_migrations where version = 12")
+        cursor.run("words/note_digest")
 
     library.engine.database.write(undo)
     library.engine.close()
