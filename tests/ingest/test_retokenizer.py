@@ -97,7 +97,7 @@ def test_a_new_index_has_nothing_to_make_anew(library):
 
 
 def test_the_path_of_a_record_is_not_indexed():
-    stale = retokenizer.Stale(1, "experiences", "123.md", "Title", "Body", 0, None)
+    stale = retokenizer.Stale(1, "experiences", "123.md", "Title", "hash", "Body", 0, None)
     assert stale.fields == (("Title", "", "Body"), 0)
 
 

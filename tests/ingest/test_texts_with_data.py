@@ -142,7 +142,7 @@ def test_a_snippet_is_not_taken_from_data(library):
 def test_a_record_is_verified_with_its_data(library):
     from qmd.ingest.retokenizer import Stale
 
-    stale = Stale(1, "experiences", "1.md", "Title", f"Boil.\n{BASE64}\n", 0, None)
+    stale = Stale(1, "experiences", "1.md", "Title", "hash", f"Boil.\n{BASE64}\n", 0, None)
     (_, _, words), left_out = stale.fields
     assert words.split() == ["Boil.", machine_data.PLACE]
     assert left_out == len(BASE64)
