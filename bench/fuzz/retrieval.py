@@ -151,7 +151,7 @@ def copies() -> Iterator[Target]:
     """Signatures and groups of texts that are nearly the same: equal, compiled or not."""
     from qmd.ingest import near_duplicates, sketches
     from qmd.ingest.inversion import tokenise
-    from qmd.ingest.near_duplicates import Signed, differ
+    from qmd.ingest.near_duplicates import NamedText, differ
     from qmd.ingest.vocabulary import Vocabulary
     from qmd.text.hashes import term_id
 
@@ -177,12 +177,15 @@ def copies() -> Iterator[Target]:
         signed = [
             bins[at * sketches.SIZE :][: sketches.SIZE] for at, is_one in enumerate(told) if is_one
         ]
-        near = sketches.near_pairs(signed, share / sketches.BINS, crowd)
-        plain = sketches.plain_pairs(array("H", b"".join(signed)), share, crowd)
-        assert near == [(one, other, equal / sketches.BINS) for one, other, equal in plain]
-        for one, other, _ in near:
+        names = [f"{number:03}" for number in reversed(range(len(signed)))]
+        order = [*reversed(range(len(signed)))]
+        pairs = sketches.near_pairs(names, b"".join(signed), share / sketches.BINS, crowd)
+        plain = sketches.plain_pairs(array("H", b"".join(signed)), order, share, crowd)
+        assert pairs == [
+            (f"{one:03}", f"{other:03}", equal / sketches.BINS) for one, other, equal in plain
+        ]
+        for one, other, _ in pairs:
             assert one < other
-        pairs = [(f"{one}", f"{other}", equal) for one, other, equal in near]
         groups = near_duplicates.around_leaders(pairs)
         members = [member for member, _, _ in groups]
         assert len(members) == len(set(members))
@@ -190,7 +193,7 @@ def copies() -> Iterator[Target]:
         for member, leader, _ in groups:
             assert member == leader or frozenset((member, leader)) in joined
         assert {each for pair in pairs for each in pair[:2]} >= set(members)
-        one, other = (Signed("", b"", title, f"{title}.md", 1) for title in (name, text[:50]))
+        one, other = (NamedText("", title, f"{title}.md", 1) for title in (name, text[:50]))
         assert differ(one, other) == differ(other, one)
         assert not differ(one, one)
 

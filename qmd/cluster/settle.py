@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ from qmd.storage.database import Database
 
 if TYPE_CHECKING:
     from qmd.embedding.cosines import Ask
-    from qmd.ingest.near_duplicates import Grouped, Signed
+    from qmd.ingest.near_duplicates import Grouped, NamedText
     from qmd.models.selection import Space
 
 
@@ -66,7 +67,7 @@ def settle_shards(paths: Sequence[Path], measured: Measured | None) -> None:
 
 
 def _settle_copies(paths: Sequence[Path]) -> None:
-    from qmd.ingest.near_duplicates import groups_of, put_groups
+    from qmd.ingest.near_duplicates import Signatures, groups_of, put_groups
 
     texts: dict[str, _Text] = {}
     own: list[set[str]] = []
@@ -76,9 +77,9 @@ def _settle_copies(paths: Sequence[Path]) -> None:
         own.append({each.hash for each in found})
         for each in found:
             texts[each.hash] = _joined(each, texts.get(each.hash))
-    ordered = [texts[key] for key in sorted(texts)]
-    copied = [each.hash for each in ordered if each.documents > 1]
-    groups = groups_of(_signed(ordered), copied)
+    signed = Signatures([*texts], bytearray().join([each.bins for each in texts.values()]))
+    copied = [key for key in sorted(texts) if texts[key].documents > 1]
+    groups = groups_of(signed, partial(_named, texts), copied)
     for path, hashes in zip(paths, own, strict=True):
         wanted = [each for each in groups if each.hash in hashes]
         with opened(path) as database:
@@ -94,16 +95,16 @@ def _joined(one: _Text, other: _Text | None) -> _Text:
     return first._replace(documents=one.documents + other.documents)
 
 
-def _signed(texts: Sequence[_Text]) -> list[Signed]:
-    """Count the texts with each title, as documents/sketches does."""
-    from qmd.ingest.near_duplicates import Signed
+def _named(texts: Mapping[str, _Text], hashes: Sequence[str]) -> list[NamedText]:
+    """Name some texts, as documents/names_of_texts does."""
+    from qmd.ingest.near_duplicates import NamedText
 
-    rows = Cursor(connected()).run("cluster/lowered", titles=as_json([t.title for t in texts]))
-    lowered = [title for (title,) in rows]
-    counts = Counter(lowered)
+    titles = as_json([each.title for each in texts.values()])
+    rows = Cursor(connected()).run("cluster/lowered", titles=titles)
+    lowered = {key: title for key, (title,) in zip(texts, rows, strict=True)}
+    counts = Counter(lowered.values())
     return [
-        Signed(each.hash, each.bins, each.title, each.path, counts[title])
-        for each, title in zip(texts, lowered, strict=True)
+        NamedText(key, texts[key].title, texts[key].path, counts[lowered[key]]) for key in hashes
     ]
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.ingest.sketches import near_pairs, sketches
 from qmd.storage.cursor import as_json
+from qmd.storage.statements import statement
 
 if TYPE_CHECKING:
     from qmd.ingest.merging import PostingColumns
@@ -21,11 +22,22 @@ if TYPE_CHECKING:
     from qmd.storage.database import Database
 
 
-class Signed(NamedTuple):
-    """A text with its signature. See documents/sketches."""
+class Signatures(NamedTuple):
+    """Texts with their signatures.
+
+    Attributes:
+        hashes: of the texts, no hash twice.
+        bins: `sketches.SIZE` bytes for each.
+    """
+
+    hashes: list[str]
+    bins: bytearray
+
+
+class NamedText(NamedTuple):
+    """A text with the names of one of its documents. See documents/names_of_texts."""
 
     hash: str
-    bins: bytes
     title: str
     path: str
     named: int
@@ -47,6 +59,9 @@ CROWD = 100
 
 TEXTS = 2000
 """Texts of one commit of a backfill."""
+
+AT_ONCE = 10_000
+"""Signatures that are read at once."""
 
 _WORD = re.compile(r"[^\W_]+|[<>=!+*/%&|^~'\"]+")
 _COUNTED = re.compile(r"(?:v|ch|chapter|part)?\d{1,2}|(?:19|20)\d\d|\d(?:st|nd|rd|th)")
@@ -113,22 +128,46 @@ class Grouped(NamedTuple):
 
 def _group(cursor: Cursor) -> None:
     cursor.run("documents/forget_sketches")
-    texts = cursor.rows(Signed, "documents/sketches")
+
+    def named(hashes: Sequence[str]) -> list[NamedText]:
+        return cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(list(hashes)))
+
     copied = [hash_ for (hash_,) in cursor.run("documents/copied")]
-    put_groups(cursor, groups_of(texts, copied))
+    put_groups(cursor, groups_of(signatures(cursor, "documents/sketches"), named, copied))
     cursor.run("documents/settle_sketches")
 
 
-def groups_of(texts: Sequence[Signed], copied: Iterable[str]) -> list[Grouped]:
+def signatures(cursor: Cursor, name: str) -> Signatures:
+    """Load the signatures of texts, some at a time.
+
+    Args:
+        name: of a statement that gives hash and bins.
+    """
+    found = Signatures([], bytearray())
+    rows = cursor.connection.execute(statement(name))
+    while some := rows.fetchmany(AT_ONCE):
+        found.hashes.extend(hash_ for hash_, _ in some)
+        found.bins.extend(b"".join([bins for _, bins in some]))
+    return found
+
+
+def groups_of(
+    signed: Signatures,
+    named: Callable[[Sequence[str]], Iterable[NamedText]],
+    copied: Iterable[str],
+) -> list[Grouped]:
     """Group texts that are nearly the same.
 
     Args:
+        named: gives texts with their names.
         copied: texts that several documents have.
     """
+    near = near_pairs(signed.hashes, signed.bins, THRESHOLD, CROWD)
+    names = {each.hash: each for each in named(sorted({key for pair in near for key in pair[:2]}))}
     pairs = [
-        (texts[one].hash, texts[other].hash, similarity)
-        for one, other, similarity in near_pairs([each.bins for each in texts], THRESHOLD, CROWD)
-        if similarity >= ALIKE or not differ(texts[one], texts[other])
+        (one, other, similarity)
+        for one, other, similarity in near
+        if similarity >= ALIKE or not differ(names[one], names[other])
     ]
     groups = [Grouped(*each) for each in around_leaders(pairs)]
     known = {each.hash for each in groups}
@@ -142,7 +181,7 @@ def put_groups(cursor: Cursor, groups: Sequence[Grouped]) -> None:
         cursor.run("documents/add_copies", found=as_json([each._asdict() for each in groups]))
 
 
-def differ(one: Signed, other: Signed) -> bool:
+def differ(one: NamedText, other: NamedText) -> bool:
     """Check that two texts are named after different subjects, as pages of one template are.
 
     One name has a word that the other lacks; versions, years and numbers of chapters do not count.

@@ -57,20 +57,24 @@ def sketches(found: PostingColumns, hashes: Sequence[str]) -> Relation:
     )
 
 
-def near_pairs(bins: Sequence[bytes], least: float, crowd: int) -> list[tuple[int, int, float]]:
+def near_pairs(
+    hashes: Sequence[str], bins: bytes | bytearray, least: float, crowd: int
+) -> list[tuple[str, str, float]]:
     """Find pairs of texts that have a share of their runs of words in common.
 
     Args:
-        bins: signature of each text.
+        hashes: of the texts, no hash twice.
+        bins: signature of each text, in the same order.
         least: share, 0 to 1.
         crowd: texts of one bucket from which on each is compared with the first only.
 
     Returns:
-        Two places in `bins`, the lower first, and the estimated share.
+        Two hashes, the lower first, and the estimated share; ascending.
     """
     find = _compiled.near_pairs if _compiled else plain_pairs
-    found = find(memoryview(b"".join(bins)).cast("H"), ceil(least * BINS), crowd) if bins else []
-    return [(one, other, equal / BINS) for one, other, equal in found]
+    order = array("I", sorted(range(len(hashes)), key=hashes.__getitem__))
+    found = find(memoryview(bins).cast("H"), order, ceil(least * BINS), crowd) if hashes else []
+    return [(hashes[order[one]], hashes[order[other]], equal / BINS) for one, other, equal in found]
 
 
 def plainly_sketched(
@@ -124,18 +128,21 @@ def _signature(least: Sequence[int]) -> list[int]:
     return signature
 
 
-def plain_pairs(bins: Sequence[int], least: int, crowd: int) -> list[tuple[int, int, int]]:
+def plain_pairs(
+    bins: Sequence[int], order: Sequence[int], least: int, crowd: int
+) -> list[tuple[int, int, int]]:
     """Find near pairs in plain Python.
 
     Args:
         bins: `BINS` minima of each text.
+        order: of the texts: the place of each rank in `bins`.
         least: equal minima.
         crowd: see `near_pairs`.
 
     Returns:
-        Two texts, the lower first, and their equal minima.
+        The ranks of two texts, the lower first, and their equal minima.
     """
-    signatures = [bins[at : at + BINS] for at in range(0, len(bins), BINS)]
+    signatures = [bins[at * BINS : (at + 1) * BINS] for at in order]
     buckets: dict[int, list[int]] = {}
     for text, signature in enumerate(signatures):
         for bucket in _buckets(signature):

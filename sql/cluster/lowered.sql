@@ -1,4 +1,4 @@
--- Titles in lower case, as documents/sketches compares them.
+-- Titles in lower case, as documents/names_of_texts compares them.
 --
 -- in   $titles  json  array
 -- out  title    text

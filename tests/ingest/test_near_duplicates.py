@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qmd.ingest import near_duplicates, sketches
-from qmd.ingest.near_duplicates import Signed, around_leaders, differ
+from qmd.ingest.near_duplicates import NamedText, around_leaders, differ
 from tests.ranking.texts import EDITED, TEA
 
 POSTING = st.tuples(st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(0, 90), max_size=30))
@@ -56,8 +56,11 @@ def test_compiled_pairs_are_those_of_plain_python(seed, crowd, least):
         share = chance.random()
         texts.append([chance.randrange(2**16) if chance.random() < share / 2 else n for n in base])
     bins = memoryview(array("H", [number for text in texts for number in text]))
-    found = sketches._compiled.near_pairs(bins, least, crowd)
-    assert found == sketches.plain_pairs(bins, least, crowd)
+    order = array("I", chance.sample(range(8), 8))
+    found = sketches._compiled.near_pairs(bins, order, least, crowd)
+    assert found == sketches.plain_pairs(bins, order, least, crowd)
+    sorted_ = array("H", [number for text in order for number in texts[text]])
+    assert found == sketches.plain_pairs(sorted_, range(8), least, crowd)
 
 
 def test_the_share_of_equal_minima_is_that_of_common_runs():
@@ -66,7 +69,8 @@ def test_the_share_of_equal_minima_is_that_of_common_runs():
     other = [*words[:1600], *(chance.randrange(2**62) for _ in range(400))]
     documents = [(0, [(word, [at]) for at, word in enumerate(each)]) for each in (words, other)]
     _, bins = sketches.plainly_sketched(*columns(documents))
-    [(_, _, share)] = sketches.near_pairs([bins[:256], bins[256:]], 0.5, 100)
+    [(one, other, share)] = sketches.near_pairs(["b", "a"], bins, 0.5, 100)
+    assert (one, other) == ("a", "b")
     assert share == pytest.approx(1598 / 2398, abs=0.12)  # three standard errors
 
 
@@ -95,14 +99,14 @@ def test_a_chain_does_not_join_its_ends():
 )
 def test_names_tell_pages_of_a_template_from_editions(one, other, expected):
     def signed(title):
-        return Signed("", b"", title, "x.md", 1)
+        return NamedText("", title, "x.md", 1)
 
     assert differ(signed(one), signed(other)) is expected
 
 
 def test_where_many_have_one_title_the_path_is_the_name():
     def signed(path):
-        return Signed("", b"", "Moved", path, near_duplicates.COMMON + 1)
+        return NamedText("", "Moved", path, near_duplicates.COMMON + 1)
 
     assert differ(signed("a/tea.md"), signed("a/pot.md"))
     assert not differ(signed("a/tea.md"), signed("b/tea.md"))

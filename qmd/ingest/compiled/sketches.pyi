@@ -1,3 +1,5 @@
+from array import array
+
 def sketched(
     term_id: memoryview,
     number: memoryview,
@@ -6,4 +8,6 @@ def sketched(
     starts: memoryview,
     documents: int,
 ) -> tuple[bytes, bytes]: ...
-def near_pairs(bins: memoryview, least: int, crowd: int) -> list[tuple[int, int, int]]: ...
+def near_pairs(
+    bins: memoryview, order: array[int], least: int, crowd: int
+) -> list[tuple[int, int, int]]: ...

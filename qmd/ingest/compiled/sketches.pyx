@@ -85,41 +85,47 @@ def sketched(
     )
 
 
-def near_pairs(const uint16_t[::1] bins, Py_ssize_t least, Py_ssize_t crowd):
+def near_pairs(const uint16_t[::1] bins, const uint32_t[::1] order, Py_ssize_t least, Py_ssize_t crowd):
     """See `sketches.plain_pairs`."""
-    cdef Py_ssize_t texts = bins.shape[0] // BINS, d, j, k, at, end, other, one, equal
+    cdef Py_ssize_t texts = order.shape[0], d, j, k, at, end, other, one, equal, first, second
     cdef uint64_t value
     cdef vector[pair[uint64_t, uint32_t]] places
     cdef vector[pair[uint32_t, uint32_t]] candidates
     cdef pair[uint32_t, uint32_t] candidate
-    places.reserve(texts * BANDS)
-    for d in range(texts):
-        for j in range(BANDS):
+    cdef vector[uint32_t] ranks
+    ranks.resize(texts)
+    for at in range(texts):
+        ranks[order[at]] = <uint32_t>at
+    places.reserve(texts)
+    for j in range(BANDS):  # one after the other, for less memory
+        places.clear()
+        for d in range(texts):
             value = j
             for k in range(ROWS):
                 value = mixed(value ^ ((<uint64_t>bins[d * BINS + j * ROWS + k] << 32) + <uint64_t>k))
-            places.push_back(pair[uint64_t, uint32_t](value, <uint32_t>d))
-    sort(places.begin(), places.end())
-    at = 0
-    while at < <Py_ssize_t>places.size():
-        end = at + 1
-        while end < <Py_ssize_t>places.size() and places[end].first == places[at].first:
-            end += 1
-        for one in range(at, end if end - at < crowd else at + 1):
-            for other in range(one + 1, end):
-                candidates.push_back(
-                    pair[uint32_t, uint32_t](places[one].second, places[other].second)
-                )
-        at = end
+            places.push_back(pair[uint64_t, uint32_t](value, ranks[d]))
+        sort(places.begin(), places.end())
+        at = 0
+        while at < <Py_ssize_t>places.size():
+            end = at + 1
+            while end < <Py_ssize_t>places.size() and places[end].first == places[at].first:
+                end += 1
+            for one in range(at, end if end - at < crowd else at + 1):
+                for other in range(one + 1, end):
+                    candidates.push_back(
+                        pair[uint32_t, uint32_t](places[one].second, places[other].second)
+                    )
+            at = end
     sort(candidates.begin(), candidates.end())
     found = []
     for at in range(<Py_ssize_t>candidates.size()):
         candidate = candidates[at]
         if at > 0 and candidate == candidates[at - 1]:
             continue
+        first, second = order[candidate.first] * BINS, order[candidate.second] * BINS
         equal = 0
         for j in range(BINS):
-            equal += bins[candidate.first * BINS + j] == bins[candidate.second * BINS + j]
+            equal += bins[first + j] == bins[second + j]
         if equal >= least:
             found.append((candidate.first, candidate.second, equal))
     return found
