@@ -120,17 +120,15 @@ def changes(
     Args:
         paths: in order.
     """
-    files = [
-        f"{size} {mtime} {ctime} {inode}/{path}"
-        for path, size, mtime, ctime, inode in zip(
-            paths, sizes, mtimes, ctimes, inodes, strict=True
-        )
-    ]
-    rows = []
-    for first in range(0, len(files) or 1, AT_A_GLANCE):
-        end = first + AT_A_GLANCE
-        low, high = paths[first] if first else None, paths[end] if end < len(files) else None
-        rows += _differing(cursor, files[first:end], collection=collection, low=low, high=high)
+    count, rows = len(paths), []
+    for first in range(0, count or 1, AT_A_GLANCE):
+        end = min(first + AT_A_GLANCE, count)
+        files = [
+            f"{sizes[at]} {mtimes[at]} {ctimes[at]} {inodes[at]}/{paths[at]}"
+            for at in range(first, end)
+        ]
+        low, high = paths[first] if first else None, paths[end] if end < count else None
+        rows += _differing(cursor, files, collection=collection, low=low, high=high)
     places = {path: place for place, path in enumerate(paths)} if rows else {}
     return [
         Change(places[path] if here else None, document_id, path, *known)

@@ -37,8 +37,8 @@ def paths(root, **options):
 def test_a_file_comes_with_what_tells_whether_it_changed(tmp_path):
     found = found_in(make(tmp_path, "a.md"))
     info = (tmp_path / "a.md").stat()
-    assert (found.paths, found.sizes) == (["a.md"], [len("tea")])
-    assert (found.mtimes, found.inodes) == ([info.st_mtime_ns], [info.st_ino])
+    assert (found.paths, [*found.sizes]) == (["a.md"], [len("tea")])
+    assert ([*found.mtimes], [*found.inodes]) == ([info.st_mtime_ns], [info.st_ino])
     assert found.skipped == found.unread == []
 
 
