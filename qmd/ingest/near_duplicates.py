@@ -84,8 +84,12 @@ def settle(database: Database) -> None:
         if not rows:
             break
         database.write(lambda cursor, rows=rows: _fill(cursor, rows))  # type: ignore[misc]
-    if database.read(lambda cursor: cursor.one("documents/unsettled")):
+    if database.read(_is_unsettled):
         database.write(_group)
+
+
+def _is_unsettled(cursor: Cursor) -> bool:
+    return any(map(cursor.one, ("documents/unsettled", "documents/outdated_groups")))
 
 
 def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
