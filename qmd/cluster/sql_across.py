@@ -23,7 +23,11 @@ ACROSS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "documents": tuple("document_id collection path title aliases metadata reader".split())
     },
     "backlinks": {},
-    "broken_links": {"documents": ("collection", "path")},
+    "broken_links": {
+        "documents": ("collection", "path", "hash"),
+        "content": ("hash", "body"),
+        "text_pieces": ("hash", "number", "text"),
+    },
     "orphans": {},
 }
 """Such views, with the columns of tables that each reads itself."""

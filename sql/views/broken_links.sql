@@ -94,6 +94,14 @@ texts as (
     group by hash
 ),
 
+-- Of a long text, which is empty there.
+pieces as (
+    select hash, string_agg(text, '' order by number) as body
+    from qmd_index.text_pieces
+    where hash in (select hash from unknown)
+    group by hash
+),
+
 missed as (
     select file, line, kind, text, target, 'document' as missing, document_id
     from written
@@ -116,9 +124,10 @@ missed as (
         unknown.document_id
     from unknown
     join texts using (hash)
+    left join pieces using (hash)
     where
-        not contains(body, '"' || anchor || '"')  -- <a name="anchor">
-        and not contains(body, '{{%')  -- a program adds headings
+        not contains(coalesce(pieces.body, texts.body), '"' || anchor || '"')  -- <a name="anchor">
+        and not contains(coalesce(pieces.body, texts.body), '{{%')  -- a program adds headings
 )
 
 select file, line, kind, text, target, missing, document_id

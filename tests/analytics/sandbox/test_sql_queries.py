@@ -125,7 +125,7 @@ def test_each_parameter_has_a_value_and_each_value_a_parameter(
         ("from Documents join (summarize memory.tags) on true", ["documents", "tags"]),
         ("with t as (from tags) from t, T as u", ["tags"]),
         ("with tags as (from tags) select (select count(*) from tags)", ["tags"]),
-        ("from broken_links", ["documents", "links", "broken_links"]),
+        ("from broken_links", ["links", "broken_links"]),
         ("from bm25('tea') where exists (from orphans)", ["bm25", "orphans"]),
         ("explain from tags", ["tags"]),
         ("show tables", None),
