@@ -238,6 +238,8 @@ def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(
         library.write(f"{number}.md", f"# {number}\n")
         library.write(f"{number}.md", f"# {number}\n", collection="other")
     library.write("a (b), c's/日本.md", "odd")
+    for file in library.folder.rglob("*.md"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))  # what was written just now is read again
     library.update()
     library.write("1.md", "changed, and longer")
     (library.root / "2.md").unlink()

@@ -366,6 +366,7 @@ def test_what_another_process_has_indexed_meanwhile_is_not_gone(kept, monkeypatc
 
 def test_what_was_indexed_since_the_folder_was_walked_is_not_gone(library):
     library.write("tea.md", "# Tea\n")
+    os.utime(library.root / "tea.md", (LONG_AGO, LONG_AGO))
     library.update()
     [collection] = library.engine.folders()
     found = walk(collection)
