@@ -14,17 +14,16 @@ from typing import Any
 import typer
 
 from qmd.surfaces.cli import COMMANDS, function_of
-from qmd.surfaces.cli.app import application
 from qmd.surfaces.cli.framework import Command, declared
 
 TABLE = Path(__file__).parents[1] / "qmd" / "surfaces" / "cli" / "command_table.py"
 
 HEAD = '''\
-"""Summaries of all commands for the help, and options of those that `direct` reads.
+"""Options of the commands that `direct` reads; `python -m tools.docs` writes this module.
 
-`python -m tools.docs` writes this module. Of each command: its arguments as (parameter, kind,
-several, required), its options as (parameter, kind, several), and the value of each parameter that
-is not given. The kind is "text", "integer", "number", the choices, or the value that a flag gives.
+Of each command: its arguments as (parameter, kind, several, required), its options as (parameter,
+kind, several), and the value of each parameter that is not given. The kind is "text", "integer",
+"number", the choices, or the value that a flag gives.
 """
 
 # fmt: off
@@ -33,10 +32,6 @@ from typing import Any
 
 COMMANDS: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]]] = \\
 '''
-
-SUMMARIES = """
-SUMMARIES: dict[str, str] = \\
-"""
 
 _KINDS = {"StringParamType": "text", "IntParamType": "integer", "FloatParamType": "number"}
 
@@ -77,18 +72,7 @@ def _spied(name: str, seen: dict[str, Any]) -> typer.Typer:
 def table() -> str:
     """Return the module as it should be."""
     found = {name: entry for name in derived() if (entry := _entry(name)) is not None}
-    commands, summaries = (
-        pformat(each, width=96, sort_dicts=False) + "\n" for each in (found, dict(_summaries()))
-    )
-    return HEAD + commands + SUMMARIES + summaries
-
-
-def _summaries() -> Iterator[tuple[str, str]]:
-    """Yield each command and group with the first paragraph of its help."""
-    root: Any = typer.main.get_command(application([]))
-    for name, command in root.commands.items():
-        if not command.hidden:
-            yield name, " ".join(command.help.split("\n\n")[0].split())
+    return HEAD + pformat(found, width=96, sort_dicts=False) + "\n"
 
 
 def _entry(name: str) -> tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]] | None:

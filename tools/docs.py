@@ -4,7 +4,8 @@ python -m tools.docs
 
 In docs/sql.md: the views and examples, from the headers in sql/views and sql/examples. In
 docs/python.md: the operations with their names on each surface. In the skill: the options that all
-searches share. It also writes the table of the command line; see `tools/command_table.py`.
+searches share. It also writes the table and the summaries of the command line; see
+`tools/command_table.py` and `tools/summaries.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from qmd import operations
 from qmd.analytics.views import ViewColumn, examples, views
 from qmd.declaration.operation import OPERATIONS
-from tools import command_table
+from tools import command_table, summaries
 
 ROOT = Path(__file__).parents[1]
 
@@ -100,6 +101,7 @@ def main() -> None:
         if after != path.read_text(encoding="utf-8"):
             path.write_text(after, encoding="utf-8")
     command_table.main()
+    summaries.main()
 
 
 if __name__ == "__main__":

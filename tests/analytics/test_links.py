@@ -69,7 +69,7 @@ LEADS = [
 
 @pytest.fixture(scope="module")
 def led(libraries):
-    """Where each link leads, from documents of one folder."""
+    """Targets of links in documents of one folder, by file."""
     library = noted(libraries())
     for number, (link, _) in enumerate(LEADS):
         library.write(f"drinks/link-{number}.md", f"First line.\n\n{link}\n")

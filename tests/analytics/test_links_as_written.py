@@ -165,7 +165,7 @@ def test_links_of_a_page_survive_an_export(vault, tmp_path):
 
 @pytest.fixture(scope="module")
 def led(libraries):
-    """Where each address leads."""
+    """Targets of links of web pages, by file."""
     library = filled(libraries())
     for number, (path, text, _) in enumerate(SITES):
         library.write(path.replace("x.", f"x{number}."), text)

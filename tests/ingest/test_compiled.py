@@ -39,7 +39,7 @@ def test_what_was_compiled_is_used():
 
 
 def compiled(into, **variables):
-    """What is compiled into a folder, by a process of its own; not to be fast, which takes long."""
+    """Compile into a folder in a process of its own, without the optimization that takes long."""
     program = (
         "import sys; from pathlib import Path; from tools import compiling;"
         "compiling.ARGUMENTS = [each.replace('O2', 'O0') for each in compiling.ARGUMENTS];"

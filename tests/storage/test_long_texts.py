@@ -114,7 +114,7 @@ def answers(library):
 
 
 def answers_in_sql(library):
-    """What queries in SQL say of the texts."""
+    """Ask each view in SQL, and return the rows."""
     said = {}
     for view in VIEWS:
         columns = "* exclude (document_id, modified, date)" if view == "documents" else "*"

@@ -94,7 +94,7 @@ def test_a_header_names_the_parameters_that_the_statement_takes(name):
 
 
 class Undone(Exception):
-    """What a statement has changed is not to stay."""
+    """Signal to roll back what a statement has changed."""
 
 
 @pytest.fixture(scope="module")

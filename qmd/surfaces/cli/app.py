@@ -20,9 +20,9 @@ from qmd.surfaces.cli import (
     module_of,
     options_before,
 )
-from qmd.surfaces.cli.command_table import SUMMARIES
 from qmd.surfaces.cli.common import INTERRUPTED, Ended, State, complain, examples, say, state
 from qmd.surfaces.cli.framework import Command, Group, declared
+from qmd.surfaces.cli.summaries import SUMMARIES
 from qmd.version import __version__
 from qmd.visible import hidden, shown
 from qmd.wording import readable

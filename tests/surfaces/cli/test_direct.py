@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qmd.surfaces.cli import direct
 from qmd.surfaces.cli.command_table import COMMANDS
 from qmd.version import __version__
-from tools import command_table
+from tools import command_table, summaries
 
 WORDS = ["tea", "green tea", "", "-", "7", "1.5", ".5", "+3", "a=b", "hybrid", "scores", "Ä", "1e3"]
 
@@ -38,6 +38,7 @@ def flat(part):
 
 def test_the_table_is_that_of_the_declarations():
     assert command_table.TABLE.read_text() == command_table.table(), "run: python -m tools.docs"
+    assert summaries.MODULE.read_text() == summaries.module(), "run: python -m tools.docs"
 
 
 def test_the_commands_of_all_day_are_read_directly():

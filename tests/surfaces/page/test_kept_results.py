@@ -1,4 +1,4 @@
-"""What takes pages long is computed once for each state of the index."""
+"""Results that take long are computed once for each state of the index."""
 
 from __future__ import annotations
 
