@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,10 +43,10 @@ class ShardedPostings:
         self._shards = shards
         self.shelf = ShardedDocuments(shards)
 
-    def near(self, words: Sequence[str]) -> Mapping[str, Near]:
+    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
         """See `Postings`."""
         found: dict[str, dict[str, int]] = {word: {} for word in words}
-        for answer in self._ask_all("near", list(words)):
+        for answer in self._ask_all("near", list(words), list(whole)):
             for word, near in answer.items():
                 found[word].update(near)
         return {word: sorted(near.items()) for word, near in found.items()}
