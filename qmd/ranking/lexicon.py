@@ -133,7 +133,7 @@ class Lexicon:
             term: of the word; None: no document has the word.
             longer: with all words that begin with it.
         """
-        first, last, begins, ends, own = found
+        first, last, begins, ends, _ = found
         if term is None:
             return self._at(first, last)
         same = first + np.flatnonzero(self._terms[first:last] == term)
