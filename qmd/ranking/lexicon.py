@@ -85,7 +85,7 @@ class Strings:
         return low
 
 
-class Found(NamedTuple):
+class WordRange(NamedTuple):
     """Places of a word in a lexicon.
 
     Attributes:
@@ -119,14 +119,14 @@ class Lexicon:
         is_each = self._terms.dtype == np.int64 and len(self._words) == len(self._terms)
         return is_each and self._words.is_whole and bool((self._terms >= 0).all())
 
-    def found(self, word: str) -> Found:
+    def found(self, word: str) -> WordRange:
         """Find a word, and where those that begin like it are."""
         first, last = self._words.beginning(word[:ALIKE], 0, len(self._words))
         begins, ends = self._words.beginning(word, first, last)
         is_there = begins < ends and self._words[begins] == word
-        return Found(first, last, begins, ends, int(self._terms[begins]) if is_there else None)
+        return WordRange(first, last, begins, ends, int(self._terms[begins]) if is_there else None)
 
-    def near(self, found: Found, term: int | None, *, longer: bool) -> Near:
+    def near(self, found: WordRange, term: int | None, *, longer: bool) -> Near:
         """Return the words that may be forms of a word. See `Postings.near`.
 
         Args:
@@ -142,7 +142,7 @@ class Lexicon:
         others = [at for at in same.tolist() if not begins <= at < ends]
         return [*self._at(begins, ends), *((self._words[at], term) for at in others)]
 
-    def own(self, found: Found) -> Near:
+    def own(self, found: WordRange) -> Near:
         """Return the word itself, if it is here."""
         return [] if found.term is None else self._at(found.begins, found.begins + 1)
 
