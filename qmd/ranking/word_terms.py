@@ -56,23 +56,24 @@ class WordTerms:
         self._query = query
         self._languages = languages
         phrases = (*query.phrases, *query.excluded)
+        begins = dict.fromkeys(query.prefixes)
         words = dict.fromkeys(query.words)
-        words |= dict.fromkeys(query.prefixes)
         for leaf in _leaves(query.tests):
             if isinstance(leaf, Prefix):
-                words |= dict.fromkeys([leaf.begin])
+                begins[leaf.begin] = None
             else:
                 words |= dict.fromkeys(word for word, _ in leaf.elements)
+        words |= begins
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
         self._stems = {word: self._stems_of(word) for word in query.words}
-        forms = {other for _, other in query.forms}
-        forms |= {stem for stems in self._stems.values() for stem in stems}
+        stems = {stem for of_word in self._stems.values() for stem in of_word}
+        forms = {other for _, other in query.forms} | stems
         forms |= {form for phrase in phrases for form in phrase.forms}
         forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
         forms -= words.keys()
-        known = postings.near([*words, *sorted(forms)])
+        known = postings.near([*words, *sorted(forms)], sorted(begins.keys() | stems))
         self.ids: dict[str, int] = {
             asked: term_id
             for asked, near in known.items()
@@ -82,8 +83,7 @@ class WordTerms:
         self._near = known
         asked = [*words, *(form for form in forms if self._may_have_stem(form))]
         unknown = [word for word in asked if word not in self.ids]
-        stems = terms(unknown)
-        self.ids.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
+        self.ids.update(zip(unknown, (term_id for term_id, _ in terms(unknown)), strict=True))
 
     def _stems_of(self, word: str) -> dict[str, str]:
         """Return the stems of a word in the languages of documents, each with its language."""

@@ -77,6 +77,21 @@ def test_a_sidecar_of_any_time_answers_as_the_tables_do(history, questions, limi
         library.engine.close()
 
 
+@pytest.mark.parametrize("count", [19, 20])
+def test_a_common_word_has_longer_ones_where_its_beginning_is_asked_for(library, count):
+    for number in range(count):
+        library.write(f"{number}.md", f"tea {number}")
+    library.write("pot.md", "A teapot of teak.")
+    library.update()
+    texts = ["tea", "tea*", "teas pot", "a OR tea*", '"tea 3" teapo*', "teapot tea", "(tea OR b)"]
+    expected = [answer(library.engine, text, limit=30) for text in texts]
+    with another(library) as engine:
+        assert hold(engine) is not None
+        assert [answer(engine, text, limit=30) for text in texts] == expected
+    is_found = ["pot.md" in str(found) for found, *_ in expected]
+    assert is_found == [count < 20, True, True, True, False, True, count < 20]
+
+
 def test_a_sidecar_serves_all_processes_and_later_ones(warm):
     assert hold(warm.engine) is not None
     saved = sidecar(warm).read_bytes()
