@@ -87,15 +87,18 @@ class Database(ThreadLock):
             self._memory[key] = version, found
         return found
 
-    def write(self, work: Callable[[Cursor], Result]) -> Result:
+    def write(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
         """Run `work` as one transaction, alone among all processes.
+
+        Args:
+            is_merge: see `Attachment.attach_to_write`.
 
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
         ensure_descriptors(self.path)
         with self._alone():
-            return self._transaction(work)
+            return self._transaction(work, is_merge=is_merge)
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
         """Replace this index file by another, alone among all processes.

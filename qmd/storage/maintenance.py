@@ -211,7 +211,7 @@ def _merge(database: Database, now: MergeSize) -> None:
     step = LAST_TERM // now.slices + 1
     for at in range(now.slices):
         high = min((at + 1) * step - 1, LAST_TERM)
-        database.write(partial(_merge_slice, low=at * step, high=high))
+        database.write(partial(_merge_slice, low=at * step, high=high), is_merge=True)
     database.write(partial(_finish, gone=gone))
 
 

@@ -267,14 +267,14 @@ class ThreadLock:
                 self._turn.wait(WATCH_SECONDS)
             self._detach()
 
-    def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
+    def _transaction(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
         before = extent_of(self.path)
         with self._attaching():
-            self._attachment.attach_to_write(self._began)
+            self._attachment.attach_to_write(self._began, is_merge=is_merge)
         self._last_in = time.monotonic()
         try:
             with translating(self.path):
