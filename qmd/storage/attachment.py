@@ -24,13 +24,13 @@ document's text is the widest of them); not smaller, since each group has to be 
 in a search. It is no property of the file, so every writing attach has to say it."""
 
 SORTED_ROW_GROUP_SIZE = 32_768
-"""Rows of a group of postings that a merge has sorted. A process that ends after one search reads the
-description of each group, which takes longer than to skip rows within the groups it needs; groups of
-16,384 and 122,880 rows took longer, too."""
+"""Rows of a group of postings that a merge has sorted. A process that ends after one search reads
+the description of each group, which takes longer than to skip rows within the groups it needs;
+groups of 16,384 and 122,880 rows took longer, too."""
 
 VACUUM_TASKS = 100
-"""Tasks of a checkpoint that join small row groups: DuckDB's own default. With large row groups, they
-would rewrite all other tables, too."""
+"""Tasks of a checkpoint that join small row groups: DuckDB's own default. With large row groups,
+they would rewrite all other tables, too."""
 
 BLOCK_SIZE = 65_536
 """Bytes of a block of a new index file; an older file keeps the 262,144 of DuckDB until `cleanup`

@@ -32,6 +32,7 @@ class Database(ThreadLock):
         memory_limit: of DuckDB's buffers, as DuckDB writes it.
         threads: that share a statement out. A search is too short for that.
         schema: number of the last migration to run; None: all.
+        saves: facts about the index are saved beside it if the process ends after one command.
     """
 
     def read(
@@ -170,6 +171,8 @@ class Database(ThreadLock):
             if not self._turn.wait_for(lambda: not self._active, patience):
                 return  # the last of them detaches it
             self._closed = False
+            if self._facts is not None:
+                self._facts.save()
             self._detach()
             self._drop(last=True)
             # A read that comes from here on has a watcher of its own.
