@@ -227,9 +227,10 @@ def _starts(runs: Sequence[_Run], place: int, chosen: NDArray[np.bool_]) -> NDAr
         found.append(starts if not place else starts[positions >= place])
     starts = found[0] if len(found) == 1 else np.concatenate(found)
     steps = np.diff(starts)
-    if (steps <= 0).any():
-        starts = np.unique(starts)
-    return starts
+    if (steps < 0).any():
+        starts = np.sort(starts)
+        steps = np.diff(starts)
+    return starts if steps.all() else starts[np.append(True, steps > 0)]
 
 
 def _in_both(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:

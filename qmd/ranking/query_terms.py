@@ -206,7 +206,7 @@ class ResolvedQuery:
             if most:
                 weight = form.share * min(weight, most)
             self.terms.append(Term(form.term_id, weight))
-            self._note(form.asked, form.words)
+            self._note(form.asked, form.words())
             added = max(added, weight)
         return added
 
