@@ -59,7 +59,7 @@ class Fronts:
             "TERM": "xterm-256color",
             **{name: os.environ[name] for name in forward.ALIKE if name in os.environ},
         }
-        self.socket = forward.socket_of(self.environ, self.environ["INDEX_PATH"])
+        self.socket = forward.endpoint_of(self.environ, self.environ["INDEX_PATH"])
 
     def call(self, *words: object, stdin: bytes = b"", merged: bool = False, **more) -> Done:
         """Run a command; its streams are pipes."""

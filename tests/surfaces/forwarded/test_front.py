@@ -136,7 +136,7 @@ def test_a_socket_that_was_left_behind_is_no_server(fronts):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to another user")
-def test_the_socket_of_another_user_is_not_asked(fronts, impostor):
+def test_the_endpoint_of_another_user_is_not_asked(fronts, impostor):
     server = impostor(frame(forward.EXIT, b"7"))
     os.chown(server.path, 12345, 12345)
     assert fronts.call("get", "tea.md").code == 0

@@ -15,6 +15,7 @@ import pytest
 
 from qmd import forward
 from qmd.surfaces.forwarded import listener as listening
+from qmd.surfaces.forwarded import sockets
 from qmd.surfaces.forwarded.listener import CodeFingerprint
 from tests.surfaces.forwarded.fronts import LONG, until
 
@@ -249,7 +250,7 @@ def unread(fronts, server, count) -> Iterator[list[socket.socket]]:
         for link in made:
             link.sendall(request(fronts, "get", "long.md"))
         # A server that is at work for them may be slower than a front that waits for a sign.
-        until(lambda: sum(each.is_waiting for each in list(server._sessions)) == count)
+        until(lambda: sum(each.is_waiting for each in list(server._sessions.values())) == count)
         yield made
 
 
@@ -306,14 +307,14 @@ def test_commands_at_the_same_time_have_each_a_console_of_its_own(served):
 def test_of_two_servers_the_second_takes_over_when_the_first_ends(fronts):
     with fronts.server():
         with fronts.server() as second:
-            assert second._socket is None
+            assert not second.endpoint.is_listening
             first_number = Path(fronts.socket).stat().st_ino
         assert Path(fronts.socket).stat().st_ino == first_number
     first = fronts.server()
     first.__enter__()
     with fronts.server() as second:
         first.__exit__(None, None, None)
-        until(lambda: second._socket is not None)
+        until(lambda: second.endpoint.is_listening)
         fronts.codes.clear()
         assert fronts.call("ls").code == 0
         assert fronts.codes == [0]
@@ -334,9 +335,9 @@ def test_a_server_removes_what_killed_ones_have_left_and_nothing_that_is_held(fr
         for each in (left, held):
             each.touch()
             each.with_name(f"{each.name}.lock").touch()
-        lock = listening._locked(f"{held}.lock")
+        lock = sockets._locked(f"{held}.lock")
         try:
-            listening._remove_left_over(folder)
+            sockets._remove_left_over(folder)
             assert not left.exists()
             assert not left.with_name("left.sock.lock").exists()
             assert held.exists()
@@ -345,23 +346,23 @@ def test_a_server_removes_what_killed_ones_have_left_and_nothing_that_is_held(fr
             assert Path(f"{fronts.socket}.lock").exists()
         finally:
             os.close(lock)
-        listening._remove_left_over(folder)
+        sockets._remove_left_over(folder)
         assert not held.exists()
 
 
 def test_a_lock_that_its_last_holder_removed_is_no_lock(tmp_path, monkeypatch):
     path = tmp_path / "a.sock.lock"
     path.touch()
-    flock = listening.fcntl.flock
+    flock = sockets.fcntl.flock
 
     def late(number, how):
         path.unlink()
         path.touch()
         flock(number, how)
 
-    monkeypatch.setattr(listening.fcntl, "flock", late)
+    monkeypatch.setattr(sockets.fcntl, "flock", late)
     with pytest.raises(FileNotFoundError):
-        listening._locked(str(path))
+        sockets._locked(str(path))
 
 
 def test_a_socket_that_was_removed_is_made_again(served):
