@@ -9,8 +9,6 @@ without rights of an administrator, and lets the server see nothing of its ident
 Source: Microsoft, Windows API reference: aclapi.h, sddl.h, securitybaseapi.h, namedpipeapi.h.
 """
 
-from __future__ import annotations
-
 import sys
 
 assert sys.platform == "win32"
