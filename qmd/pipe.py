@@ -3,8 +3,8 @@
 Only imported on Windows. `surfaces/forwarded/pipes.py` is the server's end.
 
 Any process may make a pipe of any name, and a server may act as the user of its client. So the
-client asks for the owner of the pipe, which cannot be another user than the one who made it
-without rights of an administrator, and lets the server see nothing of its identity.
+client asks for the owner and the label of the pipe, which are the user and the integrity level of
+the process that made it, or lower, and lets the server see nothing of its own identity.
 
 Source: Microsoft, Windows API reference: aclapi.h, sddl.h, securitybaseapi.h, namedpipeapi.h.
 """
@@ -24,8 +24,11 @@ _READ_WRITE = _winapi.GENERIC_READ | _winapi.GENERIC_WRITE
 _NOT_IMPERSONATED = 0x00100000
 """SECURITY_SQOS_PRESENT with SECURITY_ANONYMOUS: a server learns nothing of its client."""
 
-_KERNEL_OBJECT, _OWNER = 6, 1
+_KERNEL_OBJECT, _OWNER_AND_LABEL = 6, 0x11
 _TOKEN_QUERY, _TOKEN_USER, _TOKEN_INTEGRITY = 8, 1, 25
+
+_OF_TEXT = "ConvertStringSecurityDescriptorToSecurityDescriptorW"
+_TO_TEXT = "ConvertSecurityDescriptorToStringSecurityDescriptorW"
 
 BUSY_MILLISECONDS = 200
 """Time in which a server has to make room for one more client."""
@@ -35,6 +38,7 @@ def _declare() -> None:
     """Declare results and arguments: a handle has 64 bits, and ctypes assumes 32."""
     handle, dword, pointer = wintypes.HANDLE, wintypes.DWORD, ctypes.c_void_p
     five = (pointer,) * 5
+    text = wintypes.LPCWSTR
     for library, name, result, *arguments in (
         (_kernel, "LocalFree", pointer, pointer),
         (_kernel, "CloseHandle", wintypes.BOOL, handle),
@@ -42,12 +46,15 @@ def _declare() -> None:
         (_advapi, "GetTokenInformation", wintypes.BOOL, handle, dword, pointer, dword, pointer),
         (_advapi, "ConvertSidToStringSidW", wintypes.BOOL, pointer, pointer),
         (_advapi, "GetSecurityInfo", dword, handle, dword, dword, *five),
+        (_advapi, _OF_TEXT, wintypes.BOOL, text, dword, pointer, pointer),
+        (_advapi, _TO_TEXT, wintypes.BOOL, pointer, dword, dword, pointer, pointer),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
 
 
 _declare()
+_descriptor_of_text, _text_of_descriptor = getattr(_advapi, _OF_TEXT), getattr(_advapi, _TO_TEXT)
 
 
 def checked(done: int) -> None:
@@ -68,11 +75,6 @@ def user() -> str:
     return _of_token(_TOKEN_USER)
 
 
-def integrity() -> str:
-    """Return the security identifier of the integrity level of this process, as text."""
-    return _of_token(_TOKEN_INTEGRITY)
-
-
 def _of_token(kind: int) -> str:
     token, size = wintypes.HANDLE(), wintypes.DWORD()
     facts = (ctypes.c_void_p * 32)()  # begins with a pointer to the identifier behind it
@@ -90,23 +92,50 @@ def _of_token(kind: int) -> str:
     return _text(facts[0])
 
 
-def _owner(handle: int) -> str:
-    """Return the security identifier of the owner of a pipe, as text.
+def own_descriptor() -> ctypes.c_void_p:
+    """Make the security descriptor of the pipes of this process, which `free` releases.
+
+    It names the user as the owner, lets the user alone open a pipe, and keeps processes of a lower
+    integrity level from writing to it.
+    """
+    me, made = user(), ctypes.c_void_p()
+    rights = f"O:{me}D:P(A;;GA;;;{me})S:(ML;;NW;;;{_of_token(_TOKEN_INTEGRITY)})"
+    checked(_descriptor_of_text(rights, 1, ctypes.byref(made), None))
+    return made
+
+
+def free(memory: ctypes.c_void_p | wintypes.LPWSTR) -> None:
+    """Release what Windows has allocated."""
+    _kernel.LocalFree(memory)
+
+
+def _is_own(handle: int) -> bool:
+    """Return whether a pipe has the owner and the label of pipes of this process.
 
     Raises:
         OSError: the system does not tell.
     """
-    owner, descriptor = ctypes.c_void_p(), ctypes.c_void_p()
-    error = _advapi.GetSecurityInfo(
-        handle, _KERNEL_OBJECT, _OWNER, ctypes.byref(owner), None, None, None,
-        ctypes.byref(descriptor),
-    )  # fmt: skip
-    if error:
-        raise ctypes.WinError(error)
+    wanted, found = own_descriptor(), ctypes.c_void_p()
     try:
-        return _text(owner.value)
+        error = _advapi.GetSecurityInfo(
+            handle, _KERNEL_OBJECT, _OWNER_AND_LABEL, *[None] * 4, ctypes.byref(found)
+        )
+        if error:
+            raise ctypes.WinError(error)
+        return _described(found) == _described(wanted)
     finally:
-        _kernel.LocalFree(descriptor)
+        free(found)
+        free(wanted)
+
+
+def _described(descriptor: ctypes.c_void_p) -> str:
+    """Return the owner and the label of a security descriptor, as text."""
+    text = wintypes.LPWSTR()
+    checked(_text_of_descriptor(descriptor, 1, _OWNER_AND_LABEL, ctypes.byref(text), None))
+    try:
+        return str(text.value)
+    finally:
+        free(text)
 
 
 def _text(identifier: int | None) -> str:
@@ -115,7 +144,7 @@ def _text(identifier: int | None) -> str:
     try:
         return str(text.value)
     finally:
-        _kernel.LocalFree(text)
+        free(text)
 
 
 # -- the client --------------------------------------------------------------------------
@@ -177,7 +206,7 @@ def connected(path: str, seconds: float) -> Pipe | None:
     except OSError:
         return None
     try:
-        if _owner(handle) == user():
+        if _is_own(handle):
             return Pipe(handle, seconds)
     except OSError:
         pass

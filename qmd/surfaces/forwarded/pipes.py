@@ -32,7 +32,6 @@ _REJECT_REMOTE = 0x00000008
 _IO_INCOMPLETE = 996
 
 _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-_advapi = ctypes.WinDLL("advapi32", use_last_error=True)
 
 
 class _SecurityAttributes(ctypes.Structure):
@@ -48,18 +47,13 @@ def _declare() -> None:
     handle, dword, pointer = wintypes.HANDLE, wintypes.DWORD, ctypes.c_void_p
     text, boolean = wintypes.LPCWSTR, wintypes.BOOL
     six = (dword,) * 6
-    for library, name, result, *arguments in (
-        (_kernel, "CreateNamedPipeW", handle, text, *six, pointer),
-        (_kernel, "DisconnectNamedPipe", boolean, handle),
-        (_kernel, "CreateEventW", handle, pointer, boolean, boolean, text),
-        (_kernel, "SetEvent", boolean, handle),
-        (_kernel, "LocalFree", pointer, pointer),
-        (
-            _advapi, "ConvertStringSecurityDescriptorToSecurityDescriptorW", boolean,
-            text, dword, pointer, pointer,
-        ),
-    ):  # fmt: skip
-        function = getattr(library, name)
+    for name, result, *arguments in (
+        ("CreateNamedPipeW", handle, text, *six, pointer),
+        ("DisconnectNamedPipe", boolean, handle),
+        ("CreateEventW", handle, pointer, boolean, boolean, text),
+        ("SetEvent", boolean, handle),
+    ):
+        function = getattr(_kernel, name)
         function.restype, function.argtypes = result, arguments
 
 
@@ -239,15 +233,9 @@ def _instance(path: str, flags: int) -> int:
     Raises:
         OSError: another process has a pipe of this name, or there is too little memory.
     """
-    user, descriptor = pipe.user(), ctypes.c_void_p()
-    rights = f"O:{user}D:P(A;;GA;;;{user})S:(ML;;NW;;;{pipe.integrity()})"
-    pipe.checked(
-        _advapi.ConvertStringSecurityDescriptorToSecurityDescriptorW(
-            rights, 1, ctypes.byref(descriptor), None
-        )
-    )
+    descriptor = pipe.own_descriptor()
+    security = _SecurityAttributes(ctypes.sizeof(_SecurityAttributes), descriptor, False)
     try:
-        security = _SecurityAttributes(ctypes.sizeof(_SecurityAttributes), descriptor, False)
         handle = _kernel.CreateNamedPipeW(
             path,
             _winapi.PIPE_ACCESS_DUPLEX | _winapi.FILE_FLAG_OVERLAPPED | flags,
@@ -261,7 +249,7 @@ def _instance(path: str, flags: int) -> int:
         pipe.checked(handle != ctypes.c_void_p(-1).value)
         return int(handle)
     finally:
-        _kernel.LocalFree(descriptor)
+        pipe.free(descriptor)
 
 
 def _pending(operation: _winapi.Overlapped) -> bool:
