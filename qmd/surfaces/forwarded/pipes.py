@@ -147,7 +147,7 @@ class PipeEndpoint:
 
     @property
     def is_listening(self) -> bool:
-        """Whether fronts connect to this process."""
+        """True if fronts connect to this process."""
         return self._next is not None
 
     def look(self) -> None:

@@ -50,7 +50,7 @@ class SocketEndpoint:
 
     @property
     def is_listening(self) -> bool:
-        """Whether fronts connect to this process."""
+        """True if fronts connect to this process."""
         return self._socket is not None
 
     def look(self) -> None:

@@ -23,7 +23,7 @@ from qmd.settings import environment
 from qmd.surfaces import cli
 from qmd.surfaces.forwarded.listener import Listener
 
-LONG = 60
+LONG = 300 if sys.platform == "win32" else 60
 """Seconds after which something that has to happen is taken for stuck."""
 
 if sys.platform == "win32":
