@@ -87,7 +87,7 @@ def _stamp(file: str | os.DirEntry[str]) -> tuple[int, int] | None:
 
 def _listed(folders: Iterable[str]) -> dict[str, tuple[int, int] | None]:
     """Read the times and sizes of all files in some folders, without opening them on Windows."""
-    found = {}
+    found: dict[str, tuple[int, int] | None] = {}
     for folder in folders:
         with suppress(OSError), os.scandir(folder) as entries:
             found |= {entry.path: _stamp(entry) for entry in entries}
