@@ -1,4 +1,5 @@
--- A word whose stem in the language of its document has the term of the word had two postings there.
+-- A word whose stem in the language of its document has the term of the word had two postings there,
+-- words of scripts with marks, such as those of Hindi, had no stems, and words of Arabic that of their article.
 -- Documents up to the last in another language get their postings anew.
 
 update counters

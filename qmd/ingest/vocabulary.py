@@ -32,7 +32,7 @@ def pieces_in(word: str, code: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     from qmd.text.stems import stem, terms
 
     stemmed = stem(tokenizer.spelt(word), code)
-    if not stemmed or not stemmed.isalnum():
+    if not stemmed or not (stemmed.isalnum() or tokenizer.is_alphabetic(stemmed)):
         return width, parts
     further, *own = terms([stemmed, *(folded for folded, _ in parts)])
     return width, parts if further in own else (*parts, (stemmed, 0))

@@ -43,7 +43,7 @@ MOST_TEXTS = 8
 """Texts of symbols that a query without words can have: each is looked for in all documents."""
 
 _STRUCTURED = re.compile(
-    rf"(?:^|[\s(-])(?:(?:{'|'.join(FIELDS)}):\S|\()|\b(?:OR|AND)\b|\w\*(?:[\s)]|$)"
+    rf"(?:^|[\s(-])(?:(?:{'|'.join(FIELDS)}):\S|\()|\b(?:OR|AND)\b|(?:\w|[^\x00-\x7f])\*(?:[\s)]|$)"
 )
 """Signs of a query that is more than words, phrases and exclusions."""
 

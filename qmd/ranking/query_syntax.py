@@ -46,9 +46,6 @@ Test = Clause | Filter | Phrase | Prefix
 """Condition on a document."""
 
 
-_WORD = re.compile(r"\w+")
-
-
 class Token(NamedTuple):
     """Part of a query.
 
@@ -131,7 +128,7 @@ def _tokens(query: str, *, grouping: bool) -> Iterator[Token]:
 
 def _prefix(text: str) -> str | None:
     """Return the beginning in a word such as `conf*`, folded; None for any other word."""
-    if not text.endswith("*") or not _WORD.fullmatch(text, 0, len(text) - 1):
+    if not text.endswith("*") or not tokenizer.is_run(text[:-1]):
         return None
     if any(map(tokenizer.is_gram, text[:-1])):
         return None

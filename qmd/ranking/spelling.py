@@ -32,7 +32,7 @@ from qmd.ranking.query import STOP_WORDS
 if TYPE_CHECKING:
     from qmd.ranking.postings import Postings
     from qmd.storage.cursor import Cursor
-from qmd.text.tokenizer import is_folded
+from qmd.text.tokenizer import is_alphabetic, is_folded
 
 SHORTEST, LONG = 4, 8
 """Letters from which on a word is replaced, and from which on it may have two errors."""
@@ -84,7 +84,7 @@ class Alike(NamedTuple):
 
 def plausible_words(cursor: Cursor, postings: Postings, asked: str) -> tuple[Alike, ...]:
     """Return the words of the index that a word most plausibly means, the best first."""
-    if len(asked) < SHORTEST or not asked.isalpha() or _is_known(asked):
+    if len(asked) < SHORTEST or not is_alphabetic(asked) or _is_known(asked):
         return ()
 
     def read(words: list[str]) -> dict[str, tuple[Alike, ...]]:
@@ -95,7 +95,7 @@ def plausible_words(cursor: Cursor, postings: Postings, asked: str) -> tuple[Ali
 
 def divisions(word: str) -> Iterator[tuple[str, str]]:
     """Yield the pairs of words from which a blank or an apostrophe may have been left out."""
-    if len(word) < SHORTEST or not word.isalpha():
+    if len(word) < SHORTEST or not is_alphabetic(word):
         return
     is_known = _is_known(word)
     for at in range(1, len(word)):
@@ -122,7 +122,9 @@ def _nearest(cursor: Cursor, postings: Postings, asked: str) -> tuple[Alike, ...
     rows = cursor.run("words/alike", asked=asked, errors=errors, least=least)
     met = []
     for word, term_id in rows:
-        cost = distance(asked, word, most=errors) if word.isalpha() and is_folded(word) else None
+        cost = (
+            distance(asked, word, most=errors) if is_alphabetic(word) and is_folded(word) else None
+        )
         if cost is not None:
             met.append(Alike(word, term_id, cost + (FIRST if word[0] != asked[0] else 0)))
     met.sort(key=lambda each: (each.cost, each.word))

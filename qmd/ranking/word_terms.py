@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -24,9 +23,6 @@ STEM = 0.7
 
 LONGEST_SUFFIX = 4
 """Letters that a stem lacks at most, nearly always."""
-
-MARK = re.compile(r"[^\w]")
-"""Character within a word, such as a hyphen."""
 
 
 class WordForm(NamedTuple):
@@ -95,7 +91,7 @@ class WordTerms:
 
     def _stem_by_language(self, word: str) -> dict[str, str]:
         """Return the stem of a word in each language of documents that has a stemmer."""
-        if not self._languages or word in self._query.grams or not word.isalpha():
+        if not self._languages or word in self._query.grams or not tokenizer.is_alphabetic(word):
             return {}
         from qmd.text.stems import stem  # of no use where all is English
 
@@ -108,7 +104,7 @@ class WordTerms:
         from qmd.text.stems import stems_of_all
 
         near = self._postings.near([stemmed], [stemmed])[stemmed]
-        words = [word for word, _ in near if word.isalpha()]
+        words = [word for word, _ in near if tokenizer.is_alphabetic(word)]
         found = zip(words, stems_of_all(words, code), strict=True)
         return [word for word, found_stem in found if found_stem == stemmed]
 
@@ -135,7 +131,7 @@ class WordTerms:
             term_id: other
             for other, term_id in sorted(self._near[word])
             if other.startswith(word)
-            and not MARK.search(other, len(word))
+            and tokenizer.is_run(other[len(word) :])
             and tokenizer.is_folded(other)
         }
 
@@ -169,7 +165,7 @@ class WordTerms:
             for stemmed, code in self._stems.get(word, {}).items()
             if stemmed in self.ids
         ]
-        if len(word) > 2 and not MARK.search(word):
+        if len(word) > 2 and tokenizer.is_run(word):
             forms.append(WordForm(joined_id(self.ids[word]), word, partial(_written, word), FORM))
         return forms
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _own = threading.local()
 """Stemmers of each thread: one must not be used by two at once."""
 
+_ARTICLE = "\u0627\u0644"
+"""Article of Arabic at the beginning of a word, which Snowball leaves in short ones. It goes if two
+letters are left. Source: Lucene, ArabicStemmer."""
+
 _has_stem = re.compile("[a-z]+").fullmatch
 
 Term = tuple[int, str]
@@ -54,7 +58,7 @@ def stem(spelt: str, code: str) -> str | None:
         code: of the language.
     """
     name = STEMMED.get(code)
-    return None if name is None else fold(_stemmer(name).stemWord(spelt))
+    return None if name is None else _folded(_stemmer(name).stemWord(spelt), code)
 
 
 def stems_of_all(words: list[str], code: str) -> list[str]:
@@ -63,7 +67,14 @@ def stems_of_all(words: list[str], code: str) -> list[str]:
     Args:
         code: of a language with a stemmer.
     """
-    return list(map(fold, _stemmer(STEMMED[code]).stemWords(words)))
+    return [_folded(each, code) for each in _stemmer(STEMMED[code]).stemWords(words)]
+
+
+def _folded(stemmed: str, code: str) -> str:
+    folded = fold(stemmed)
+    if code == "ar" and folded.startswith(_ARTICLE) and len(folded) > len(_ARTICLE) + 1:
+        return folded[len(_ARTICLE) :]
+    return folded
 
 
 def _stemmer(name: str) -> Stemmer.Stemmer:

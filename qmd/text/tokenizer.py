@@ -323,6 +323,22 @@ def _digit(found: re.Match[str]) -> str:
     return str(unicodedata.decimal(found[0]))
 
 
+def is_alphabetic(word: str) -> bool:
+    """Check that a word has letters alone, and the marks of letters, as Hindi and Tamil have."""
+    if word.isalpha() or word.isascii():
+        return word.isalpha()
+    return word[0].isalpha() and all(map(_is_letter_or_mark, word))
+
+
+def _is_letter_or_mark(character: str) -> bool:
+    return character.isalpha() or unicodedata.category(character)[0] == "M"
+
+
+def is_run(text: str) -> bool:
+    """Check that a text has no character at which words are separated."""
+    return text.isalnum() or all(_is_word_character(ord(character)) for character in text)
+
+
 def is_folded(word: str) -> bool:
     """Check that a word is what it is folded to."""
     return word.isascii() or fold(word) == word

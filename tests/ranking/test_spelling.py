@@ -88,6 +88,17 @@ def test_a_misspelt_word_finds_the_word_and_the_notice_says_so(shelf, asked, mea
 
 
 @pytest.mark.parametrize(
+    ("asked", "meant"), [("पुस्तकलय", "पुस्तकालय"), ("புத்தாகம்", "புத்தகம்"), ("библеотека", "библиотека")]
+)
+def test_a_word_of_another_script_may_be_misspelt(library, asked, meant):
+    library.write("other.md", f"{meant} tea")
+    library.update()
+    found = search(library.engine, asked)
+    assert [result.file for result in found] == ["notes/other.md"]
+    assert found.respelled == {asked: (meant,)}
+
+
+@pytest.mark.parametrize(
     "asked",
     [
         '"insulaton"',  # a phrase is meant as it is written

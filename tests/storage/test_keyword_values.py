@@ -329,6 +329,20 @@ def test_a_word_is_found_by_its_stem_in_the_language_of_a_document(index):
     assert words["haus"] == "hausern"
 
 
+@pytest.mark.parametrize(
+    ("lang", "text", "asked"),
+    [
+        ("hi", "लड़कियाँ", "लड़की"),
+        ("hi", "लड़कियाँ", "लड़कि*"),
+        ("ar", "الشاي", "شاي"),
+        ("ar", "شاي", "الشاي"),
+    ],
+)
+def test_words_with_marks_and_the_article_of_arabic_are_found(index, lang, text, asked):
+    found = index({"a.md": f"---\nlang: {lang}\n---\n{text} mug", "b.md": "pot jar"})
+    assert [path for path, _ in found(asked)[0]] == ["a.md"]
+
+
 def test_a_name_with_a_hyphen_finds_its_other_spellings_and_its_own_as_much(index):
     found = index({"a.md": "call parse-json", "b.md": "call parseJson", "c.md": "cup parsejson"})
     scores, _ = found("parse-json")
