@@ -298,7 +298,7 @@ class ShardedDatabase(Database):
                 self._results[key] = found
         return found
 
-    def write(self, work: Callable[[Cursor], Result]) -> Result:
+    def write(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
         """Refuse to write.
 
         Raises:

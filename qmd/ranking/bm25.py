@@ -294,10 +294,14 @@ def _statistics(cursor: Cursor) -> tuple[Any, ...]:
     name = "search/statistics"
 
     def read(_: list[str]) -> dict[str, tuple[Any, ...]]:
-        [(*found, pages)] = cursor.run(name)
-        return {name: (*found, frozenset(pages))}
+        return {name: cursor.fact(name, partial(cursor.run, name), _made)}
 
     return cursor.each("once", [name], read)[name]
+
+
+def _made(rows: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    [(*found, pages)] = rows
+    return (*found, frozenset(pages))
 
 
 def get_ready(cursor: Cursor, *, limit: int) -> None:
