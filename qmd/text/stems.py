@@ -40,12 +40,14 @@ def terms(words: Sequence[str]) -> list[Term]:
         return stem_of(word) if _has_stem(word) else word
 
     def numbered(word: str) -> Term:
+        if _has_stem(word):
+            term = stem_of(word)
+            return term_id(term), term
         if "-" in word and is_joined(word):
             return joined_id(term_id(stemmed(word.replace("-", "")))), word
         if not is_folded(word):
             return accented_id(term_id(stemmed(fold(word)))), word
-        term = stemmed(word)
-        return term_id(term), term
+        return term_id(word), word
 
     return [numbered(word) for word in words]
 
@@ -82,5 +84,5 @@ def _stemmer(name: str) -> Stemmer.Stemmer:
     if name not in known:
         import Stemmer
 
-        known[name] = Stemmer.Stemmer(name)
+        known[name] = Stemmer.Stemmer(name, 0)  # without a cache: few words are asked for twice
     return known[name]
