@@ -63,10 +63,13 @@ class Vocabulary:
         """Return the term numbers of folded words that are all new."""
         fresh = [word for word in folded if word not in self._folded]
         terms = self._resolve(fresh)
-        pairs = list(zip(fresh, terms, strict=True))
-        self._new += [(word, term) for word, term in pairs if word not in self._elsewhere]
-        self._folded.update((word, term_id) for word, (term_id, _) in pairs)
-        return [self._folded[word] for word in folded]
+        ids = [term_id for term_id, _ in terms]
+        self._folded.update(zip(fresh, ids, strict=True))
+        pairs: Iterable[tuple[str, Term]] = zip(fresh, terms, strict=True)
+        if self._elsewhere:
+            pairs = (pair for pair in pairs if pair[0] not in self._elsewhere)
+        self._new += pairs
+        return ids if len(ids) == len(folded) else [self._folded[word] for word in folded]
 
     def learn(self, raw_words: Iterable[str], code: str = "") -> None:
         """Add words, some of which may be new. Each is given once.
