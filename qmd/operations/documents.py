@@ -266,9 +266,11 @@ def _multi_get(
             one = None
         found = [one] if one else []
         if not found:
-            if everything is None:
+            begin = document_lookup.folder_of_matches(part, folder)
+            if everything is None and not begin:
                 everything = document_lookup.documents_below(cursor, None)
-            found = document_parts.globbed(cursor, whole, folder, everything)
+            documents = everything or document_lookup.documents_below(cursor, None, begin=begin)
+            found = document_parts.globbed(cursor, whole, folder, documents)
             if not found:
                 missing.append(Passage.missing(part, readable(f"No documents match: {part}")))
         for document, asked in found:

@@ -191,6 +191,21 @@ def matching(
     return [each for each in documents if is_meant(each)]
 
 
+def folder_of_matches(glob: str, folder: Path | None) -> str:
+    """Return what the names or paths of all matches begin with; '' if that is not certain.
+
+    Args:
+        glob, folder: see `matching`.
+    """
+    from qmd.text import globs
+
+    below, glob = _begun(glob, folder)
+    if below is not None or paths.decoded(glob) != glob:
+        return ""
+    begin = globs.literal_folder(glob)
+    return begin if begin.isascii() and begin.isprintable() else ""
+
+
 def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
     """Split a glob into its folder on disk and a glob in that folder; None if it is of names."""
     if folder is not None and glob.startswith(("./", "../")):
@@ -300,8 +315,14 @@ def _with_docid(cursor: Cursor, name: str, digits: str) -> DocumentRow | None:
     return rows[0] if rows else None
 
 
-def documents_below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[DocumentRow]:
+def documents_below(
+    cursor: Cursor, collection: str | None, prefix: str = "", *, begin: str = ""
+) -> list[DocumentRow]:
     """List the documents of a collection, or of one of its folders, by path.
+
+    Args:
+        begin: what names or paths begin with, ending with a /; those that are not ASCII are listed,
+            too, as they may be spelled in another way.
 
     Raises:
         CollectionNotFound: no collection has this name.
@@ -315,6 +336,7 @@ def documents_below(cursor: Cursor, collection: str | None, prefix: str = "") ->
         collection=collection,
         prefix=prefix,
         composed=paths.to_nfc(prefix),
+        begin=begin or None,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -19,7 +20,6 @@ from typing import Any, TypeVar
 
 from qmd import safe_open
 from qmd.storage.file_version import Version, is_settled, version_of
-from qmd.text.hashes import checksum
 from qmd.version import __version__
 
 Fact = TypeVar("Fact")
@@ -85,7 +85,7 @@ class SavedFacts:
             suppress(OSError),  # where nothing can be written, the next command counts again
             os.fdopen(safe_open.opened(facts_path(self._index), flags), "wb") as file,
         ):
-            file.write(f"{checksum(text)}\n".encode() + text)
+            file.write(f"{_checksum(text)}\n".encode() + text)
 
     def _current(self) -> list[object] | None:
         """Return the state of the index file; None if the next change might not be seen."""
@@ -111,12 +111,17 @@ class SavedFacts:
             path = facts_path(self._index)
             with os.fdopen(safe_open.opened(path, os.O_RDONLY), "rb") as file:
                 digest, _, text = file.read(LARGEST + 100).partition(b"\n")
-            if digest.decode() != checksum(text):
+            if digest.decode() != _checksum(text):
                 return {}
             saved = json.loads(text)
             return dict(saved["facts"]) if saved["state"] == self._state else {}
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return {}
+
+
+def _checksum(text: bytes) -> str:
+    """Compute a CRC-32: to load the module of a longer one takes longer than to read the facts."""
+    return f"{zlib.crc32(text):08x}"
 
 
 def _as_json(value: object) -> str:

@@ -13,6 +13,9 @@ _ANY_WITH_SUFFIX = re.compile(r"\*\*/\*(?P<suffix>\.[A-Za-z0-9_]+)")
 
 _SET = re.compile(r"\[[!^]?+\]?+(?:\\.|[^\]\\/])*\]")
 
+_MARKS = re.compile(r"[*?\[{\\]")
+"""Characters that stand for others in a glob."""
+
 _FOLDERS = r"(?:(?!(?:[/]|^)\.).)*?(?:^|[/]+)"
 """Pattern of `**/` in a glob of wcmatch."""
 
@@ -166,6 +169,17 @@ def _with_low_suffix(path: str) -> str:
     """Lower the case of the suffix of a path or a glob."""
     at = path.rfind(".")
     return path if at < 0 or "/" in path[at:] else path[:at] + path[at:].lower()
+
+
+def literal_folder(glob: str) -> str:
+    """Return the folder that all matches of a glob are in, ending with a /; '' if none is certain.
+
+    Paths that are not ASCII may match from another spelling of it.
+    """
+    literal = _MARKS.split(glob, maxsplit=1)[0]
+    folder = literal[: literal.rfind("/") + 1]
+    is_plain = all(part not in ("", ".", "..") for part in folder.split("/")[:-1])
+    return folder if is_plain else ""
 
 
 def taking(mask: str, ignored: Sequence[str], converted: Sequence[str] = ()) -> Matches:

@@ -3,6 +3,7 @@
 -- in   $collection  text?  null for all
 -- in   $prefix      text   '' for all of it
 -- in   $composed    text?  the same in NFC; null: it is ASCII
+-- in   $begin       text?  what names or paths begin with, if they are ASCII; null: anything
 -- out  document_id  integer
 -- out  collection   text
 -- out  path         text
@@ -23,4 +24,15 @@ where
         or starts_with(nfc_normalize(path) || '/', $composed || '/')
         -- end
     )
+    -- if $begin
+    and (
+        starts_with(path, $begin)
+        or (
+            collection = split_part($begin, '/', 1)
+            and starts_with(path, substr($begin, instr($begin, '/') + 1))
+        )
+        or strlen(path) <> length(path)
+        or strlen(collection) <> length(collection)
+    )
+    -- end
 order by collection, path

@@ -7,6 +7,7 @@ import pytest
 from qmd.errors import Ambiguous, DocumentNotFound
 from qmd.errors.usage import MOST_CANDIDATES
 from qmd.operations.documents import SUGGESTED, get, multi_get
+from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 
 
@@ -100,3 +101,57 @@ def test_a_name_that_very_many_have_is_told_with_the_first_of_them(library):
     assert listed == [*(f"  - notes/{path}" for path in paths[:MOST_CANDIDATES]), "  - 10 more"]
     assert (blank, last) == ("", "Use one of these names.")
     assert raised.value.candidates == tuple(f"notes/{path}" for path in paths)
+
+
+ODD_PATHS = (
+    "tea.md",
+    "a/tea.md",
+    "a/b/tea.MD",
+    "A/b/tea.md",
+    "notes/a/tea.md",
+    "a.b/c/tea.md",
+    "a/[b]/tea.md",
+    "\u212a/b/tea.md",  # KELVIN SIGN, which composes to K
+    "cafe\u0301/tea.md",
+    "caf\u00e9s/tea.md",
+    "a/%41/tea.md",
+)
+
+GLOBS = (
+    *("*.md", "a/*.md", "a/b/*.md", "notes/a/*.md", "notes/notes/a/*", "not*/a/b/*", "K/b/*.md"),
+    *("caf\u00e9/*.md", "cafe/*", "a/[[]b]/*.md", "a/\\[b]/*", "a/{b,x}/*.md", "a//b/*.md"),
+    *("./a/*.md", "a/./b/*", "a/../a/*", "a/%41/*", "a/**/tea.md", "qmd://notes/a/*.md", "/a/*"),
+    *("a.b/c/*.md", "a/b/te?.md:1", "a.b/*/tea.md", "A/b/*", "notes/*/b/*.md", "a/b/*.MD"),
+)
+
+
+@pytest.mark.parametrize("glob", GLOBS)
+def test_a_glob_finds_in_its_folder_what_it_finds_among_all_documents(library, monkeypatch, glob):
+    for number, path in enumerate(ODD_PATHS):
+        library.write(path, f"# Tea {number}")
+    library.update()
+
+    def files():
+        found = multi_get(library.engine, glob, folder=library.root)
+        return [(each.file, each.reason) for each in found]
+
+    in_folder = files()
+    monkeypatch.setattr("qmd.text.globs.literal_folder", lambda _: "")
+    assert in_folder == files()
+
+
+def test_a_glob_reads_the_documents_of_its_folder_alone(library, monkeypatch):
+    for path in ("a/tea.md", "b/tea.md"):
+        library.write(path, "# Tea")
+    library.update()
+    listed = []
+    read = document_lookup.documents_below
+
+    def noted(*args, **options):
+        listed.append([each.path for each in read(*args, **options)])
+        return read(*args, **options)
+
+    monkeypatch.setattr(document_lookup, "documents_below", noted)
+    for glob in ("a/*.md", "notes/a/*.md"):
+        assert [each.file for each in multi_get(library.engine, glob)] == ["notes/a/tea.md"]
+    assert listed == [["a/tea.md"]] * 2
