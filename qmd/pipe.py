@@ -170,13 +170,16 @@ class Pipe:
         self._done(_winapi.WriteFile(self._handle, data, overlapped=True)[0])
 
     def recv(self, size: int, /) -> bytes:
-        """Receive some bytes, at least one.
+        """Receive some bytes; none: the server has ended the connection.
 
         Raises:
-            OSError: the server has ended, or sent nothing in time.
+            OSError: it was cut off, or the server sent nothing in time.
         """
-        operation = _winapi.ReadFile(self._handle, size, overlapped=True)[0]
-        self._done(operation)
+        try:
+            operation = _winapi.ReadFile(self._handle, size, overlapped=True)[0]
+            self._done(operation)
+        except BrokenPipeError:
+            return b""
         return bytes(operation.getbuffer() or b"")
 
     def close(self) -> None:
