@@ -33,6 +33,9 @@ _TO_TEXT = "ConvertSecurityDescriptorToStringSecurityDescriptorW"
 BUSY_MILLISECONDS = 200
 """Time in which a server has to make room for one more client."""
 
+BUSY_TRIES = 20
+"""Times that other clients may be faster to take that room."""
+
 
 def _declare() -> None:
     """Declare results and arguments: a handle has 64 bits, and ctypes assumes 32."""
@@ -170,13 +173,16 @@ class Pipe:
         self._done(_winapi.WriteFile(self._handle, data, overlapped=True)[0])
 
     def recv(self, size: int, /) -> bytes:
-        """Receive some bytes, at least one.
+        """Receive some bytes; none: the server has ended the connection.
 
         Raises:
-            OSError: the server has ended, or sent nothing in time.
+            OSError: it was cut off, or the server sent nothing in time.
         """
-        operation = _winapi.ReadFile(self._handle, size, overlapped=True)[0]
-        self._done(operation)
+        try:
+            operation = _winapi.ReadFile(self._handle, size, overlapped=True)[0]
+            self._done(operation)
+        except BrokenPipeError:
+            return b""
         return bytes(operation.getbuffer() or b"")
 
     def close(self) -> None:
@@ -221,10 +227,12 @@ def _opened(path: str) -> int:
         OSError: there is no server, it belongs to another user, or it has no room.
     """
     flags = _winapi.FILE_FLAG_OVERLAPPED | _NOT_IMPERSONATED
-    try:
-        return _winapi.CreateFile(path, _READ_WRITE, 0, 0, _winapi.OPEN_EXISTING, flags, 0)
-    except OSError as error:
-        if error.winerror != _winapi.ERROR_PIPE_BUSY:
-            raise
-    _winapi.WaitNamedPipe(path, BUSY_MILLISECONDS)
-    return _winapi.CreateFile(path, _READ_WRITE, 0, 0, _winapi.OPEN_EXISTING, flags, 0)
+    tries = BUSY_TRIES
+    while True:
+        try:
+            return _winapi.CreateFile(path, _READ_WRITE, 0, 0, _winapi.OPEN_EXISTING, flags, 0)
+        except OSError as error:
+            tries -= 1
+            if error.winerror != _winapi.ERROR_PIPE_BUSY or not tries:
+                raise
+        _winapi.WaitNamedPipe(path, BUSY_MILLISECONDS)
