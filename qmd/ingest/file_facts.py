@@ -42,12 +42,11 @@ def differing(known: str, files: FileFacts, first: int, end: int) -> tuple[list[
     """
     if _compiled is None:
         return plainly_differing(known, files, first, end)
-    codes = "qqQq"
-    columns = [
+    sizes, mtimes, inodes, ctimes = (
         memoryview(column if isinstance(column, array) else array(code, column))
-        for code, column in zip(codes, files[1:], strict=True)
-    ]
-    return _compiled(known, files.paths, *columns, first, end)
+        for code, column in zip("qqQq", files[1:], strict=True)
+    )
+    return _compiled(known, files.paths, sizes, mtimes, inodes, ctimes, first, end)
 
 
 def plainly_differing(
