@@ -1,12 +1,14 @@
 """Each signal of search taken away or changed, on judged queries: nDCG@10 and significance.
 
     python -m bench.ablation [FOLDER]... [--only SET]... [--keep WORK] [--queries N]
+        [--words]
 
-Prints two tables in Markdown, for keyword search and for hybrid search: a row for each change, a
-column for each set. A cell has the difference of nDCG@10 to search as it is, and a star where a
-paired randomization test gives p < .05. Each set is embedded by the model in use (QMD_EMBED_MODEL).
-WORK keeps the indexes, which are made by the same code with the same model only. Stems are taken
-away from a copy of an index, and vectors of a random half of the documents from another one.
+Prints two tables in Markdown, for keyword search and (without --words) for hybrid search: a row for
+each change, a column for each set. A cell has the difference of nDCG@10 to search as it is, and a
+star where a paired randomization test gives p < .05. For hybrid search, each set is embedded by the
+model in use (QMD_EMBED_MODEL). WORK keeps the indexes, which are made by the same code with the
+same model only. Stems and folding are taken away from copies of an index, and vectors of a random
+half of the documents from another one.
 """
 
 from __future__ import annotations
@@ -70,6 +72,8 @@ ALIKE: dict[str, Change] = {
 
 WORDS: dict[str, Change] = {
     **ALIKE,
+    "no stems besides English": partial(mock.patch.dict, "qmd.text.languages.STEMMED", clear=True),
+    "letters unfolded": partial(mock.patch, "qmd.text.tokenizer._LETTERS", {}),
     "stop words count": _set("query.STOP_WORDS", frozenset()),
     "no longer words": _set("query_terms.PREFIX_WEIGHT", 0.0),
     "no other forms": _set("word_terms.FORM", 0.0),
@@ -110,8 +114,8 @@ def _opened(work: Path) -> Index:
     return Index(place, machine(os.environ), warm=True)
 
 
-def _without_stems(engine: Index) -> None:
-    """Make the postings of all documents anew, without stems."""
+def _anew(engine: Index) -> None:
+    """Make the postings of all documents anew, by the rules as they are changed."""
 
     def work(cursor: Cursor) -> None:
         cursor.connection.execute("delete from words")
@@ -119,10 +123,10 @@ def _without_stems(engine: Index) -> None:
             "update counters set value = (select max(document_id) + 1 from documents)"
             " where name = 'stale_postings'"
         )
+        cursor.run("words/note_digest")
 
     engine.database.write(work)
-    with _no_stems():
-        retokenize(engine.database)
+    retokenize(engine.database)
 
 
 def _without_half_of_vectors(engine: Index) -> None:
@@ -137,7 +141,12 @@ def _without_half_of_vectors(engine: Index) -> None:
     engine.database.write(work)
 
 
-COPIES = {"no stems": _without_stems, "half without vectors": _without_half_of_vectors}
+COPIES = {
+    "no stems besides English": _anew,
+    "no stems": _anew,
+    "letters unfolded": _anew,
+    "half without vectors": _without_half_of_vectors,
+}
 """Changes of an index, each made in a copy of it, by the beginnings of the names of rows."""
 
 
@@ -160,13 +169,13 @@ def _asked(engine: Index, text: str, way: str, **options: object) -> list[tuple[
 class Trial:
     """A set with its index, searched in several ways."""
 
-    def __init__(self, folder: Path, work: Path, most: int) -> None:
+    def __init__(self, folder: Path, work: Path, most: int, *, embedded: bool = True) -> None:
         whole = Judged.of(folder)
         chosen = random.Random(11).sample(whole.questions, min(most, len(whole.questions)))
         names = {each["_id"] for each in chosen}
         kept = [each for each in whole.judgements if each.query_id in names]
         self._judged = Judged(whole.documents, chosen, kept)
-        self._open = partial(prepared, folder, work)
+        self._open = partial(prepared, folder, work, embedded=embedded)
         self._work = work
         self.name = folder.name
 
@@ -252,12 +261,13 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path, default=[DEFAULT])
     parser.add_argument("--only", action="append", help="the name of a set")
     parser.add_argument("--queries", type=int, default=300, help="of each set, at most")
+    parser.add_argument("--words", action="store_true", help="keyword search alone")
     parser.add_argument("--keep", type=Path, help="folder for the indexes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         work = options.keep or Path(name)
         trials = [
-            Trial(each, work / each.name, options.queries)
+            Trial(each, work / each.name, options.queries, embedded=not options.words)
             for folder in options.folders
             for each in sorted(folder.iterdir())
             if (each / "qrels.tsv").exists() and (not options.only or each.name in options.only)
@@ -265,7 +275,8 @@ def main() -> None:
         print(_row("nDCG@10", [trial.name for trial in trials]))
         print("|---|" + "---|" * len(trials))
         _table(trials, "words", WORDS)
-        _table(trials, "both", BOTH)
+        if not options.words:
+            _table(trials, "both", BOTH)
 
 
 if __name__ == "__main__":

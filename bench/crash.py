@@ -33,12 +33,15 @@ SMALL = (
     "-c",
     """
 from qmd.ingest import batches
+from qmd.storage import long_texts
 batches.BATCH_FILES = 20
+long_texts.LIMIT, long_texts.PIECE = 2000, 300
 from qmd.__main__ import main
 main()
 """,
 )
-"""The command line with small batches: more commits for a kill to fall into."""
+"""The command line with small batches: more commits for a kill to fall into. An eighth of the texts
+is stored in pieces, as long ones are."""
 
 WHOLE = ("-m", "qmd")
 """The command line as it is: fewer commits, so large that DuckDB writes of them before they end."""

@@ -112,8 +112,8 @@ FORMULAS: dict[str, Formula] = {
 }
 
 
-def prepared(folder: Path, work: Path) -> Index:
-    """Open an engine over a set, indexed and embedded."""
+def prepared(folder: Path, work: Path, *, embedded: bool = True) -> Index:
+    """Open an engine over a set, indexed and (if wanted) embedded."""
     docs = work / "docs"
     if not docs.exists():
         work.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,8 @@ def prepared(folder: Path, work: Path) -> Index:
     place = Place("index", config, work / "index.duckdb", None, work / "trusted.json")
     engine = Index(place, machine(os.environ), warm=True)
     anyio.run(run_update, engine)
-    anyio.run(run_embed, engine)
+    if embedded:
+        anyio.run(run_embed, engine)
     return engine
 
 

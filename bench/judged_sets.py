@@ -1,11 +1,14 @@
 """Judged sets made of what is on this machine, in the form that `bench.relevance` reads.
 
-    python -m bench.judged_sets OUT [--pages FOLDER]
+    python -m bench.judged_sets OUT [--pages FOLDER] [--questions FILE...]
 
 code       functions of Python's standard library; the first line of a docstring asks for the rest
 manual     manual pages; the line of purpose in NAME asks for the page without it
 packages   descriptions of the installed Python packages; the summary asks for its description
 headings   sections of Markdown files in FOLDER; a heading of four words or more asks for its text
+FILE       paragraphs of a file in the form of SQuAD, such as `xquad.vi.json` of XQuAD (CC BY-SA
+           4.0), each with one of its questions; and a second set, with the questions as they are
+           typed on a keyboard without marks and letters of that language
 
 One document answers each question. What asks is taken out of the text, so that its words are found
 only where the author wrote them a second time.
@@ -21,6 +24,7 @@ import random
 import re
 import subprocess
 import sysconfig
+import unicodedata
 from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
@@ -32,6 +36,11 @@ DOCUMENTS, QUESTIONS = 1200, 300
 LEAST_WORDS, LEAST_TEXT, LONGEST = 4, 200, 6000
 """Words of a question, and characters of a text."""
 
+
+TYPED = str.maketrans(
+    {"đ": "d", "Đ": "D", "ı": "i", "ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O"}
+)
+"""Letters that are no others with marks, and what is typed for them."""
 
 BEGINNING = 2000
 """Characters of the description of a package: what it is for stands there."""
@@ -104,6 +113,20 @@ def sections(folder: Path) -> Iterator[Pair]:
             yield Pair("", body.strip(), re.sub(r"\[(.+?)\]\(.*?\)|[`*]", r"\1", heading))
 
 
+def paragraphs(file: Path) -> Iterator[Pair]:
+    """Yield the questions about each paragraph."""
+    for article in json.loads(file.read_text(encoding="utf-8"))["data"]:
+        for each in article["paragraphs"]:
+            for question in each["qas"]:
+                yield Pair("", each["context"], question["question"])
+
+
+def without_marks(text: str) -> str:
+    """Return a text as it is typed without accents and letters of its language."""
+    apart = unicodedata.normalize("NFD", text)
+    return "".join(each for each in apart if unicodedata.category(each) != "Mn").translate(TYPED)
+
+
 def chosen(pairs: Iterator[Pair]) -> list[Pair]:
     """Choose pairs by chance, each question and each text once."""
     asked: dict[str, Pair] = {}
@@ -138,13 +161,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--pages", type=Path, help="folder of Markdown files")
+    parser.add_argument("--questions", type=Path, nargs="*", default=[], metavar="FILE")
     options = parser.parse_args()
     sets = {"code": functions(), "manual": manual(), "packages": descriptions()}
     if options.pages:
         sets["headings"] = sections(options.pages)
+    if options.questions:
+        sets = {file.stem: paragraphs(file) for file in options.questions}
     for name, pairs in sets.items():
         found = chosen(pairs)
         write(found, options.out / name)
+        if options.questions:
+            plain = [each._replace(question=without_marks(each.question)) for each in found]
+            write(plain, options.out / f"{name} without marks")
         print(f"{name}: {len(found)} documents, {min(QUESTIONS, len(found))} questions")
 
 

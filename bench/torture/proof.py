@@ -31,9 +31,14 @@ PARTLY = 2
 FACTS = {
     "documents": """
         select
-            collection, path, title, hash, body,
+            collection, path, title, documents.hash,
+            body || coalesce((
+                select string_agg(text, '' order by number)
+                from text_pieces
+                where text_pieces.hash = documents.hash
+            ), '') as body,
             title_length, path_length, body_length, path_start, body_start
-        from documents join content using (hash)
+        from documents join content on documents.hash = content.hash
         where collection <> 'experiences'
         order by collection, path
     """,

@@ -20,7 +20,8 @@ Pieces = tuple[int, list[tuple[int, int]]]
 def pieces_in(word: str, code: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     """Return the tokens of a raw word, and its stem in a language.
 
-    The stem is a further token at the same position, unless it is the folded word.
+    The stem is a further token at the same position, unless its term is that of the word: its
+    occurrence would count twice.
 
     Args:
         code: of the language; empty: none.
@@ -28,12 +29,13 @@ def pieces_in(word: str, code: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     width, parts = tokenizer.pieces(word)
     if not code or width != 1 or not parts or tokenizer.is_gram(word) or "_" in word:
         return width, parts
-    from qmd.text.stems import stem
+    from qmd.text.stems import stem, terms
 
     stemmed = stem(tokenizer.spelt(word), code)
-    if not stemmed or any(stemmed == folded for folded, _ in parts) or not stemmed.isalnum():
+    if not stemmed or not stemmed.isalnum():
         return width, parts
-    return width, (*parts, (stemmed, 0))
+    further, *own = terms([stemmed, *(folded for folded, _ in parts)])
+    return width, parts if further in own else (*parts, (stemmed, 0))
 
 
 class Vocabulary:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import string
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain
 from operator import or_
 
 from qmd.text import tokenizer
 
-_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+", re.ASCII)
+_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
 """Terms that are found as they stand: symbols, words with marks, words joined by a hyphen."""
 
 _WORD = re.compile(r"\w+", re.ASCII)
@@ -48,6 +48,7 @@ class Matcher:
             if start is None or not word.startswith(start):
                 start = word
             self._starts[start] = self._starts.get(start, 0) | self._bits[wanted[word]]
+        self._parts = _least(map(tokenizer.fold, wanted))
 
     def __call__(self, raw: str) -> str | None:
         """Return the query word that a raw word matches, or None."""
@@ -74,7 +75,10 @@ class Matcher:
     def _bits_in(self, text: str) -> int:
         if text.isascii():
             return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
-        bits = reduce(or_, map(self._bit, tokenizer.split(text, segmented=False)), 0)
+        bits = 0
+        folded = tokenizer.fold(text.replace(tokenizer.SOFT_HYPHEN, ""))
+        if any(part in folded for part in self._parts):
+            bits = reduce(or_, map(self._bit, tokenizer.split(text, segmented=False)), 0)
         if self._texts:
             lowered = text.lower()
             for wanted, bit in self._texts:
@@ -172,6 +176,15 @@ class Matcher:
                         found[line] = met | bit
                 at = find(start, after, end)
         return found
+
+
+def _least(words: Iterable[str]) -> list[str]:
+    """Choose words such that each of them all has one of these in it."""
+    chosen: list[str] = []
+    for word in sorted(set(words), key=len):
+        if not any(other in word for other in chosen):
+            chosen.append(word)
+    return chosen
 
 
 def _places_of(wanted: str, lowered: str, start: int, end: int) -> Iterator[int]:

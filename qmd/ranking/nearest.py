@@ -30,6 +30,9 @@ CANDIDATES, CANDIDATE_SHARE = 400, 0.004
 PASSAGES = 20_000
 """Chunks whose documents are cached while the index stays attached."""
 
+FILTERED = 40_000_000
+"""Characters of the numbers of chunks that filters let through, cached likewise."""
+
 DEPTH = 100
 """Chunks to find at first, at least."""
 
@@ -72,9 +75,7 @@ def nearest(
     chunks, compared, allowed = None, vectors, None
     if documents is not None:
         allowed = frozenset[int](json.loads(documents))
-        [(chunks, compared)] = cursor.run(
-            "search/chunks_of", model_id=model_id, documents=documents
-        )
+        chunks, compared = _chunks_of(cursor, model_id, documents)
     matrix = faster.matrix if faster else None
     beside = matrix and matrix.compared(cursor, vector, model_id=model_id, chunks=chunks)
     first = (
@@ -103,6 +104,20 @@ def nearest(
             return found
         # Twice as many as would do if those that follow have as many documents.
         depth = min(depth * 2 * limit // max(1, len(found)), most)
+
+
+def _chunks_of(cursor: Cursor, model_id: int, documents: str) -> tuple[str, int]:
+    """Fetch the chunks of some documents, as a JSON array, and their number."""
+
+    def read(unknown: list[str]) -> dict[str, tuple[str, int]]:
+        return {
+            each: cursor.run("search/chunks_of", model_id=model_id, documents=each)[0]
+            for each in unknown
+        }
+
+    kind = f"chunks of {model_id}"
+    found = cursor.each(kind, [documents], read, most=FILTERED, size=lambda row: len(row[0]))
+    return found[documents]
 
 
 def _first(

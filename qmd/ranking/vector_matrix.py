@@ -42,6 +42,10 @@ AT_ONCE = 4096
 BLOCKS = 8
 """Blocks of vectors at most: each takes a product of its own."""
 
+SOME = 0.2
+"""Share of the vectors up to which they are copied to be compared: beyond, comparing all is
+quicker."""
+
 CLOSE = 2e-6
 """Difference of two sums of the same products in different order, and of scores shown as equal."""
 
@@ -90,13 +94,17 @@ class Compared:
         self._is_fused = is_fused
         self._starts = np.cumsum([0, *(len(block.chunk_ids) for block in blocks)])
         self._places: NDArray[np.int64] | None = None  # None: all of them
-        self._near = np.empty(self._starts[-1], np.float32)
-        for start, block in zip(self._starts[:-1], blocks, strict=True):
-            np.dot(block.vectors, vector, out=self._near[start : start + len(block.chunk_ids)])
         if chunks is not None and blocks:
             among = np.array(json.loads(chunks), np.uint32)
             ids = np.concatenate([block.chunk_ids for block in blocks])
             self._places = np.flatnonzero(np.isin(ids, among))
+        if self._places is not None and len(self._places) < SOME * self._starts[-1]:
+            self._near = self._at(self._places)[1] @ vector
+            return
+        self._near = np.empty(self._starts[-1], np.float32)
+        for start, block in zip(self._starts[:-1], blocks, strict=True):
+            np.dot(block.vectors, vector, out=self._near[start : start + len(block.chunk_ids)])
+        if self._places is not None:
             self._near = self._near[self._places]
 
     def first(self, depth: int) -> list[tuple[int, float]]:

@@ -72,7 +72,7 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": 
 _LATIN = re.compile("[ao]e|(?<![aeiouqy])ue|aa")
 """Two letters for one of German or Scandinavian. Source: Lucene, GermanNormalizer, for `ue`."""
 
-_SOFT_HYPHEN = "\u00ad"
+SOFT_HYPHEN = "\u00ad"
 """Mark of a possible line break inside a word, which folding removes."""
 
 _DIGIT = re.compile(r"[^\D0-9]")
@@ -141,7 +141,7 @@ def spaced(text: str, *, segmented: bool = True) -> str:
 
 @lru_cache(maxsize=4096)
 def _spaced(run: str, segmented: bool) -> str:
-    whole = run.replace(_SOFT_HYPHEN, "")
+    whole = run.replace(SOFT_HYPHEN, "")
     kept = unicodedata.normalize("NFC", whole).translate(_BLANKER)
     return _ngram_run().sub(lambda match: " ".join(["", *_parts(match[0], segmented), ""]), kept)
 

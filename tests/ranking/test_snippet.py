@@ -340,6 +340,9 @@ ODD_LINE = st.lists(
             "\u0301",
             "(1)",
             "⑴",
+            "чай",
+            "Ча\u00adй",
+            "случай",
         ]
     )
 ).map("".join)
@@ -350,7 +353,7 @@ ODD_LINE = st.lists(
 @example("teatea tea pot\n‘tea’ té\nteaPot Pot")
 def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_some(body):
     wanted = {"tea": "tea", "te": "te", "teatea": "te", "pot": "pot", "茶": "茶"}
-    match = Matcher(wanted | {"(1)": "⑴", " ": "ͺ"})
+    match = Matcher(wanted | {"(1)": "⑴", " ": "ͺ", "чаи": "чай"})
     lines = body.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     expected = [{match(raw) for raw in tokenizer.split(line)} - {None} for line in lines]
@@ -359,9 +362,12 @@ def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_som
     ]
 
 
-def test_a_word_is_found_after_a_longer_one_that_contains_it():
-    found = shown("steam\n" + "x" * 90 + "\nsteam tea", "tea", length=20)
-    assert (found.line, found.lines) == (3, ("steam tea",))
+@pytest.mark.parametrize(
+    ("word", "longer"), [("tea", "steam"), ("кот", "шкоты"), ("ωρα", "χωρα"), ("يوم", "كيوم")]
+)
+def test_a_word_is_found_after_a_longer_one_that_contains_it(word, longer):
+    found = shown(f"{longer}\n{'x' * 90}\n{longer} {word}", word, length=20)
+    assert (found.line, found.lines) == (3, (f"{longer} {word}",))
 
 
 def test_a_snippet_of_a_part_has_the_lines_of_the_document():

@@ -348,3 +348,11 @@ def test_a_longer_word_that_is_a_form_of_the_one_asked_for_counts_once(index):
     assert [path for path, _ in scores[:2]] == ["a.md", "b.md"]
     assert {path for path, _ in scores[2:]} == {"c.md", "d.md"}
     assert words["kinder"] == words["kinderwagen"] == "kind"
+
+
+@pytest.mark.parametrize("asked", ["maisons", "maison"])
+def test_a_word_with_one_stem_in_two_languages_counts_once(index, asked):
+    matter = "---\nlang: fr\n---\n"
+    scores, _ = index({"a.md": f"{matter}maison verte", "b.md": f"{matter}maisons verte"})(asked)
+    assert [path for path, _ in scores] == ["a.md", "b.md"]
+    assert scores[0][1] == scores[1][1]

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from qmd.ranking import nearest as neighbours
+from qmd.ranking import vector_matrix
 from qmd.ranking.nearest import Faster
 from qmd.ranking.vector_matrix import Block, Compared, _found, _joined, _rounded, _summed_in_order
+from qmd.storage.cursor import Cursor, Memory
 from qmd.types import Nearest
 
 VECTOR = np.array([1, 0], np.float32)
@@ -36,8 +38,10 @@ def test_the_nearest_come_first_and_those_equally_near_by_number(depth):
     assert Compared(BLOCKS, VECTOR, None).first(depth) == expected[:depth]
 
 
+@pytest.mark.parametrize("some", [0.0, 1.1])
 @pytest.mark.parametrize("depth", [1, 2, 3, 9])
-def test_only_chunks_that_may_answer_do(depth):
+def test_only_chunks_that_may_answer_do_and_are_few_or_many(depth, some, monkeypatch):
+    monkeypatch.setattr(vector_matrix, "SOME", some)
     expected = [(5, 0.5), (9, 0.25), (7, -0.5)]
     assert Compared(BLOCKS, VECTOR, "[7, 5, 9, 77]").first(depth) == expected[:depth]
     assert Compared(BLOCKS, VECTOR, "[]").first(depth) == []
@@ -221,6 +225,20 @@ def test_duckdb_compares_all_or_those_whose_signs_are_alike(vectors, limit, two_
     stub = Asked(falling(1000), of_its_own(1000))
     stub.nearest(vectors=vectors, limit=limit, two_stages=two_stages)
     assert stub.depths == asked
+
+
+def test_the_chunks_of_a_filter_are_looked_up_once(monkeypatch):
+    cursor, asked = Cursor(None, Memory()), []
+
+    def run(name, *, model_id, documents):
+        asked.append((name, model_id, documents))
+        return [("[1]", len(asked))]
+
+    monkeypatch.setattr(cursor, "run", run)
+    known = [neighbours._chunks_of(cursor, *each) for each in [(1, "[1]"), (1, "[2]"), (2, "[1]")]]
+    assert known == [("[1]", 1), ("[1]", 2), ("[1]", 3)]
+    assert neighbours._chunks_of(cursor, 1, "[1]") == known[0]
+    assert asked == [("search/chunks_of", *each) for each in [(1, "[1]"), (1, "[2]"), (2, "[1]")]]
 
 
 class Shortcut:
