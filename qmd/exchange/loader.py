@@ -13,7 +13,7 @@ from qmd.errors import ExportDamaged, ExportUnreadable, UsageError
 from qmd.exchange import manifest, parquet
 from qmd.exchange.parquet import NextIds
 from qmd.ingest.backfill import fill
-from qmd.ingest.near_duplicates import settle
+from qmd.ingest.grouping import settle
 from qmd.settings.config_reader import check_name
 from qmd.storage import catalog, long_texts, maintenance
 from qmd.storage.cursor import Cursor

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from qmd.ingest.file_facts import FileFacts, differing
 from qmd.storage import long_texts
 from qmd.storage.arrow import Relation, numbers, texts
 from qmd.storage.cursor import Cursor, as_json
@@ -120,37 +122,35 @@ def changes(
     Args:
         paths: in order.
     """
-    count, rows = len(paths), []
+    count, rows = len(paths), list[tuple[Any, ...]]()
+    files = FileFacts(list(paths), sizes, mtimes, inodes, ctimes)
     for first in range(0, count or 1, AT_A_GLANCE):
         end = min(first + AT_A_GLANCE, count)
-        files = [
-            f"{sizes[at]} {mtimes[at]} {ctimes[at]} {inodes[at]}/{paths[at]}"
-            for at in range(first, end)
-        ]
-        low, high = paths[first] if first else None, paths[end] if end < count else None
-        rows += _differing(cursor, files, collection=collection, low=low, high=high)
-    places = {path: place for place, path in enumerate(paths)} if rows else {}
+        rows += _differing(cursor, files, first, end, collection=collection)
     return [
-        Change(places[path] if here else None, document_id, path, *known)
+        Change(bisect_left(paths, path) if here else None, document_id, path, *known)
         for here, document_id, path, *known in rows
     ]
 
 
 def _differing(
-    cursor: Cursor, files: list[str], *, collection: str, low: str | None, high: str | None
+    cursor: Cursor, files: FileFacts, first: int, end: int, *, collection: str
 ) -> list[tuple[Any, ...]]:
-    """Find the differing files and documents between two paths."""
-    among = None
+    """Find the differing files and documents from one path to another."""
+    paths = files.paths
+    low, high = paths[first] if first else None, paths[end] if end < len(paths) else None
     asked = {"collection": collection, "low": low, "high": high}
-    differing = set(files).symmetric_difference(
-        (cursor.one("documents/files", **asked) or "").split("\0")
-    )
-    if not differing:
+    known = cursor.one("documents/files", **asked) or ""
+    places, others = differing(known, files, first, end)
+    if not places and not others:
         return []
-    if 4 * len(differing) < len(files):  # else all are joined: most of them are looked up
-        files = [file for file in files if file in differing]
-        among = "\0".join({file.partition("/")[2] for file in differing})
-    return cursor.run("documents/changes", **asked, files="\0".join(files), among=among)
+    among = None
+    if 4 * (len(places) + len(others)) < end - first:  # else most are looked up: all are joined
+        among = "\0".join({*others, *map(paths.__getitem__, places)})
+    else:
+        places = list(range(first, end))
+    lines = "\0".join(map(files.line, places))
+    return cursor.run("documents/changes", **asked, files=lines, among=among)
 
 
 def outdated(

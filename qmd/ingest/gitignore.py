@@ -134,6 +134,11 @@ class Ignored(NamedTuple):
     only_tracked: bool = False
     fold: bool = False
 
+    @property
+    def is_empty(self) -> bool:
+        """True if no file is ignored."""
+        return not (self.only_tracked or self.rules)
+
     def ignore(self, path: str) -> bool:
         """Check that a file is ignored; those that git tracks are not."""
         return self._matches(path, False) and not (self.checkout and self.checkout.tracks(path))

@@ -6,20 +6,17 @@ signatures ─▸ buckets ─▸ pairs ─▸ groups around the text with the mo
 from __future__ import annotations
 
 import re
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.ingest.sketches import near_pairs, sketches
+from qmd.ingest.sketches import near_pairs
 from qmd.storage.cursor import as_json
 from qmd.storage.statements import statement
 
 if TYPE_CHECKING:
-    from qmd.ingest.merging import PostingColumns
     from qmd.storage.cursor import Cursor
-    from qmd.storage.database import Database
 
 
 class Signatures(NamedTuple):
@@ -57,9 +54,6 @@ their paths name the subjects."""
 CROWD = 100
 """Texts of one bucket from which on each is compared with the first only."""
 
-TEXTS = 2000
-"""Texts of one commit of a backfill."""
-
 AT_ONCE = 10_000
 """Signatures that are read at once."""
 
@@ -73,72 +67,12 @@ _VERSIONS = frozenset(
 )
 
 
-def settle(database: Database) -> None:
-    """Give signatures to texts that lack one, and group those that are nearly the same.
-
-    Raises:
-        IndexFailure: the index is busy or cannot be written.
-    """
-    while database.read(lambda cursor: cursor.one("documents/lack_sketches")):
-        rows = database.read(lambda cursor: cursor.run("documents/unsketched", limit=TEXTS))
-        if not rows:
-            break
-        database.write(lambda cursor, rows=rows: _fill(cursor, rows))  # type: ignore[misc]
-    if database.read(_is_unsettled):
-        database.write(_group)
-
-
-def _is_unsettled(cursor: Cursor) -> bool:
-    return any(map(cursor.one, ("documents/unsettled", "documents/outdated_groups")))
-
-
-def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
-    found, hashes = _postings(rows)
-    with cursor.staged(sketched=sketches(found, hashes)):
-        cursor.run("documents/fill_sketches")
-
-
-def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[PostingColumns, list[str]]:
-    """Make columns of postings of rows of documents/unsketched."""
-    from qmd.ingest.merging import PostingColumns
-
-    hashes: dict[int, str] = {}
-    starts = array("I")
-    terms, numbers, offsets, positions = array("q"), array("I"), array("i", [0]), array("I")
-    for number, hash_, body_start, term_id, places in rows:
-        if number not in hashes:
-            hashes[number] = hash_
-            starts.extend((0, 0, body_start))
-        if term_id is not None:
-            terms.append(term_id)
-            numbers.append(number)
-            positions.extend(places)
-            offsets.append(len(positions))
-    none = memoryview(array("I"))
-    found = PostingColumns(
-        memoryview(terms), memoryview(numbers), none, none, none, none,
-        memoryview(offsets), memoryview(positions), none, memoryview(starts),
-    )  # fmt: skip
-    return found, list(hashes.values())
-
-
 class Grouped(NamedTuple):
     """A text in a group of texts that are nearly the same. See documents/add_copies."""
 
     hash: str
     leader: str
     similarity: float
-
-
-def _group(cursor: Cursor) -> None:
-    cursor.run("documents/forget_sketches")
-
-    def named(hashes: Sequence[str]) -> list[NamedText]:
-        return cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(list(hashes)))
-
-    copied = [hash_ for (hash_,) in cursor.run("documents/copied")]
-    put_groups(cursor, groups_of(signatures(cursor, "documents/sketches"), named, copied))
-    cursor.run("documents/settle_sketches")
 
 
 def signatures(cursor: Cursor, name: str) -> Signatures:
@@ -166,8 +100,23 @@ def groups_of(
         named: gives texts with their names.
         copied: texts that several documents have.
     """
-    near = near_pairs(signed.hashes, signed.bins, THRESHOLD, CROWD)
-    names = {each.hash: each for each in named(sorted({key for pair in near for key in pair[:2]}))}
+    return grouped_pairs(near_pairs(signed.hashes, signed.bins, THRESHOLD, CROWD), named, copied)
+
+
+def grouped_pairs(
+    near: Sequence[tuple[str, str, float]],
+    named: Callable[[Sequence[str]], Iterable[NamedText]],
+    copied: Iterable[str],
+) -> list[Grouped]:
+    """Group texts of which the near pairs are known.
+
+    Args:
+        near: two hashes, the lower first, and their similarity; ascending.
+        named: gives texts with their names.
+        copied: texts that several documents have.
+    """
+    hashes = sorted({key for pair in near for key in pair[:2]})
+    names = {each.hash: each for each in named(hashes)} if hashes else {}
     pairs = [
         (one, other, similarity)
         for one, other, similarity in near

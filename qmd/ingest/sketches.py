@@ -11,10 +11,10 @@ Source:
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Container, MutableSequence, Sequence
 from math import ceil
 from operator import eq
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.storage.arrow import Relation, blobs, texts
 
@@ -75,6 +75,110 @@ def near_pairs(
     order = array("I", sorted(range(len(hashes)), key=hashes.__getitem__))
     found = find(memoryview(bins).cast("H"), order, ceil(least * BINS), crowd) if hashes else []
     return [(hashes[order[one]], hashes[order[other]], equal / BINS) for one, other, equal in found]
+
+
+class NearPair(NamedTuple):
+    """Two texts that share runs of words.
+
+    Attributes:
+        one: the lower hash.
+        share: of their runs that both have, as estimated.
+        buckets: keys of the buckets that have both.
+    """
+
+    one: str
+    other: str
+    share: float
+    buckets: tuple[int, ...]
+
+
+class NearSome:
+    """Texts that are near some.
+
+    Args:
+        hashes: of these, no hash twice.
+        bins: signature of each, in the same order.
+        least: share of their runs of words that two texts have in common, 0 to 1.
+        apart: texts that count as the first of no bucket.
+
+    Attributes:
+        keys: of the buckets of each text, `BANDS` for each.
+        texts: number of texts in each of them.
+        firsts: the lowest hash in each of them, or None.
+        pairs: found so far.
+    """
+
+    def __init__(
+        self, hashes: Sequence[str], bins: bytes, least: float, apart: Container[str] = ()
+    ) -> None:
+        self.hashes, self._least, self._apart = hashes, ceil(least * BINS), apart
+        self._bins = memoryview(bins).cast("H")
+        whole = range(0, len(self._bins), BINS)
+        self.keys = [key for at in whole for key in _buckets(self._bins[at : at + BINS])]
+        self.texts = array("I", bytes(4 * len(self.keys)))
+        self.firsts: list[str | None] = [None] * len(self.keys)
+        self.pairs: set[NearPair] = set()
+
+    def compare(self, hashes: list[str], bins: bytes) -> None:
+        """Compare these with other texts, or with themselves.
+
+        Args:
+            hashes: of the others.
+            bins: signature of each, in the same order.
+        """
+        find = _compiled.near_some if _compiled else plainly_near_some
+        others = memoryview(bins).cast("H")
+        for at, row, equal, bands in find(
+            self._bins, others, hashes, self._apart, self._least, self.texts, self.firsts
+        ):
+            one, other = sorted((self.hashes[at], hashes[row]))
+            if one != other:
+                keys = self.keys[at * BANDS : (at + 1) * BANDS]
+                shared = tuple(key for band, key in enumerate(keys) if bands >> band & 1)
+                self.pairs.add(NearPair(one, other, equal / BINS, shared))
+
+
+def plainly_near_some(
+    some: Sequence[int],
+    others: Sequence[int],
+    hashes: Sequence[str],
+    apart: Container[str],
+    least: int,
+    texts: MutableSequence[int],
+    firsts: list[str | None],
+) -> list[tuple[int, int, int, int]]:
+    """Find texts near some in plain Python.
+
+    Args:
+        some: `BINS` minima of each text.
+        others: of each of the others.
+        hashes: of the others.
+        apart: see `NearSome`, as of `texts` and `firsts`, which are added to.
+        least: equal minima.
+
+    Returns:
+        Places of a text and of another one, their equal minima, and a bit for each band that is
+        equal; by the place of the other one, then of the text.
+    """
+    known: dict[int, list[int]] = {}
+    for text in range(len(some) // BINS):
+        for band, key in enumerate(_buckets(some[text * BINS : (text + 1) * BINS])):
+            known.setdefault(key, []).append(BANDS * text + band)
+    found = []
+    for row in range(len(others) // BINS):
+        signature = others[row * BINS : (row + 1) * BINS]
+        shared: dict[int, int] = {}
+        for place in (each for key in _buckets(signature) for each in known.get(key, ())):
+            texts[place] += 1
+            first = firsts[place]
+            if (first is None or hashes[row] < first) and hashes[row] not in apart:
+                firsts[place] = hashes[row]
+            shared[place // BANDS] = shared.get(place // BANDS, 0) | 1 << place % BANDS
+        for text, bands in sorted(shared.items()):
+            equal = sum(map(eq, signature, some[text * BINS : (text + 1) * BINS]))
+            if equal >= least:
+                found.append((text, row, equal, bands))
+    return found
 
 
 def plainly_sketched(

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from qmd.errors import RootMissing, RootUnreadable
 from qmd.ingest import gitignore
+from qmd.ingest.listing import FileColumns, facts, listed
 from qmd.reports import Report
 from qmd.text import kinds, paths
-from qmd.text.globs import ignoring, taking
+from qmd.text.globs import ignoring, taken_suffixes, taking
 from qmd.types import Collection, LeftOut
 
 EXCLUDED = frozenset({".git", "node_modules", ".cache", "vendor", "dist", "build"})
@@ -70,6 +71,11 @@ class FileTable:
         )
 
     @property
+    def facts(self) -> tuple[MutableSequence[int], ...]:
+        """All columns of the files but the paths."""
+        return self.sizes, self.mtimes, self.inodes, self.ctimes
+
+    @property
     def left_out(self) -> list[LeftOut]:
         """Count the files that are left out, by suffix, the most frequent first."""
         counts = Counter(map(kinds.suffix_of, self.passed_over))
@@ -104,28 +110,9 @@ def walk(collection: Collection) -> FileTable:
     if not is_there:
         raise RootMissing(collection.name, collection.root)
     found = FileTable(mask=collection.mask)
-    seen = FileTable()  # in the order of folders; in arrays, a million of them takes 100 MB
-    for path, size, mtime, inode, ctime in _files(root, collection, found):
-        seen.paths.append(path)
-        seen.sizes.append(size)
-        seen.mtimes.append(mtime if -LATEST < mtime < LATEST else _bounded(mtime))
-        seen.inodes.append(inode)
-        seen.ctimes.append(ctime if -LATEST < ctime < LATEST else _bounded(ctime))
-    for at in sorted(range(len(seen.paths)), key=seen.paths.__getitem__):
-        path, size = seen.paths[at], seen.sizes[at]
-        if not path.isprintable() and _undecodable(path):
-            found.skipped.append((_shown(path), "the name is not valid UTF-8"))
-        elif size > LARGEST:
-            shown, limit = size // 1_000_000, LARGEST // 1_000_000
-            found.skipped.append((path, f"too large ({shown} MB, the limit is {limit} MB)"))
-            found.unread.append(path)
-            found.too_large.append(path)
-        else:
-            found.paths.append(path)
-            found.sizes.append(size)
-            found.mtimes.append(seen.mtimes[at])
-            found.inodes.append(seen.inodes[at])
-            found.ctimes.append(seen.ctimes[at])
+    for files in _files(root, collection, found):
+        _add(found, files)
+    _sort(found)
     return found
 
 
@@ -137,8 +124,8 @@ def has_files(collection: Collection) -> bool:
     """
     if not Path(collection.root).is_dir():
         raise RootMissing(collection.name, collection.root)
-    files = _files(paths.real(collection.root), collection, FileTable())
-    return any(0 < size <= LARGEST for _, size, *_ in files)
+    found = _files(paths.real(collection.root), collection, FileTable())
+    return any(0 < size <= LARGEST for files in found for size in files.sizes)
 
 
 def same(
@@ -167,14 +154,56 @@ def _bounded(mtime: int) -> int:
     return min(max(mtime, -LATEST), LATEST)
 
 
-def _files(
-    root: str, collection: Collection, found: FileTable
-) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield path, size, time, inode and time of the last change of any kind of every regular file.
+def _add(found: FileTable, files: FileColumns) -> None:
+    """Add the files of a folder, other than those that cannot be indexed."""
+    fits = max(files.sizes, default=0) <= LARGEST
+    if not (
+        fits and ("".join(files.paths).isprintable() or not any(map(_undecodable, files.paths)))
+    ):
+        files = _usable(found, files)
+    found.paths += files.paths
+    for column, more in zip(found.facts, files.facts, strict=True):
+        column.extend(more)
 
-    Of the others, nothing but their names is looked at.
+
+def _usable(found: FileTable, files: FileColumns) -> FileColumns:
+    """Return the files that can be indexed, and note why the others cannot."""
+    kept = FileColumns()
+    for at, (path, size) in enumerate(zip(files.paths, files.sizes, strict=True)):
+        if _undecodable(path):
+            found.skipped.append((_shown(path), "the name is not valid UTF-8"))
+        elif size > LARGEST:
+            shown, limit = size // 1_000_000, LARGEST // 1_000_000
+            found.skipped.append((path, f"too large ({shown} MB, the limit is {limit} MB)"))
+            found.unread.append(path)
+            found.too_large.append(path)
+        else:
+            kept.paths.append(path)
+            for column, own in zip(kept.facts, files.facts, strict=True):
+                column.append(own[at])
+    return kept
+
+
+def _sort(found: FileTable) -> None:
+    """Put the files in order of their paths; most folders are walked in it."""
+    in_order = sorted(found.paths)
+    if in_order == found.paths:
+        return
+    places = sorted(range(len(found.paths)), key=found.paths.__getitem__)
+    found.paths = in_order
+    found.sizes = array("q", map(found.sizes.__getitem__, places))
+    found.mtimes = array("q", map(found.mtimes.__getitem__, places))
+    found.inodes = array("Q", map(found.inodes.__getitem__, places))
+    found.ctimes = array("q", map(found.ctimes.__getitem__, places))
+
+
+def _files(root: str, collection: Collection, found: FileTable) -> Iterator[FileColumns]:
+    """Yield the regular files of each folder.
+
+    Of others, nothing but their names is looked at.
     """
     wanted = taking(collection.mask, collection.ignored, collection.converted)
+    suffixes = taken_suffixes(collection.mask)
     ignores = ignoring(collection.ignored)
     entered = {root}
     above = gitignore.above(root) if collection.respect_gitignore else gitignore.NOTHING
@@ -182,7 +211,7 @@ def _files(
     while waiting:
         folder, prefix, rules = waiting.pop()
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            names, entries = listed(folder, suffixes)
         except OSError as error:
             if folder == root:
                 raise _unreadable(collection, error) from error
@@ -191,7 +220,13 @@ def _files(
             continue
         if collection.respect_gitignore:
             rules = rules.inside(folder, prefix, {entry.name for entry in entries})
-        folders = []
+        if collection.ignored or not rules.is_empty:
+            names = [
+                name
+                for name in names
+                if not (ignores(prefix + name) or rules.ignore(prefix + name))
+            ]
+        files, folders = _facts(folder, prefix, names, found), []
         for entry in entries:
             path = prefix + entry.name
             follow = False
@@ -217,8 +252,8 @@ def _files(
                 elif wanted(path) and not rules.ignore(path):
                     info = entry.stat(follow_symlinks=follow)
                     if stat.S_ISREG(info.st_mode):
-                        stats = info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns
-                        yield path, *stats
+                        times = _bounded(info.st_mtime_ns), _bounded(info.st_ctime_ns)
+                        files.append(path, info.st_size, times, info.st_ino)
                 elif entry.is_file(follow_symlinks=follow):
                     is_meant = wanted(path) or ignores(path) or entry.name.startswith(".")
                     if not is_meant and not rules.ignore(path):
@@ -226,10 +261,24 @@ def _files(
                 elif follow:
                     entry.stat()  # a link that leads nowhere may have led to a folder
             except OSError as error:
-                found.skipped.append((_shown(path), error.strerror or str(error)))
-                if error.errno != errno.ENOENT:
-                    found.unread += [path, path + "/"]
+                _note_unread(found, path, error)
+        yield files
         waiting.extend(reversed(folders))
+
+
+def _facts(folder: str, prefix: str, names: list[str], found: FileTable) -> FileColumns:
+    """Read the facts of files of a folder."""
+    files, failed = facts(folder, names)
+    for name, error in failed:
+        _note_unread(found, prefix + name, error)
+    files.paths = [prefix + name for name in files.paths]
+    return files
+
+
+def _note_unread(found: FileTable, path: str, error: OSError) -> None:
+    found.skipped.append((_shown(path), error.strerror or str(error)))
+    if error.errno != errno.ENOENT:
+        found.unread += [path, path + "/"]
 
 
 def stays_inside(path: str, root: str) -> bool:

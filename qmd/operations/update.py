@@ -138,7 +138,7 @@ async def run_update(
     from qmd.errors import CollectionNotFound, IndexFailure, QmdError
     from qmd.ingest import pipeline
     from qmd.ingest.backfill import fill
-    from qmd.ingest.near_duplicates import settle
+    from qmd.ingest.grouping import settle
     from qmd.ingest.retokenizer import retokenize
     from qmd.storage import maintenance
     from qmd.storage.old_texts import free_old_texts
@@ -209,7 +209,7 @@ def update_small(
         names of collections that appeared meanwhile.
     """
     from qmd.errors import CannotUpdate, CollectionNotFound
-    from qmd.ingest.near_duplicates import settle
+    from qmd.ingest.grouping import settle
     from qmd.storage import maintenance
     from qmd.storage.old_texts import free_old_texts
 

@@ -49,7 +49,5 @@ def free_old_texts(database: Database) -> bool:
 
 def _is_much(cursor: Cursor, size: int) -> bool:
     """Check that texts without a document are a large share of `size` bytes."""
-    if not cursor.one("maintenance/orphan_count"):
-        return False
     _, taken = maintenance.orphans(cursor)
     return taken > max(FEW_BYTES, OLD_SHARE * size)

@@ -198,6 +198,17 @@ def taking(mask: str, ignored: Sequence[str], converted: Sequence[str] = ()) -> 
     return lambda path: wanted(path) and not is_unwanted(path)
 
 
+def taken_suffixes(mask: str) -> frozenset[str]:
+    """Return suffixes, in small letters, of files that a mask takes in every folder.
+
+    It may take others, too. Names and folders that begin with a dot are apart.
+    """
+    parts = split_mask(mask)
+    found = [_ANY_WITH_SUFFIX.fullmatch(part) for part in parts]
+    own = frozenset(match["suffix"].lower() for match in found if match)
+    return own | kinds.suffixes_of([part for part in parts if kinds.is_group(part)])
+
+
 def ignoring(ignored: Sequence[str]) -> Matches:
     """Compile the ignored globs of a collection to a matcher. See `taking`."""
     folders = [pattern for pattern in ignored if pattern.endswith("/") and pattern.strip("/")]

@@ -221,7 +221,7 @@ def taking(groups: Sequence[str]) -> Callable[[str], bool]:
         groups: words of `GROUPS`.
     """
     among = {group for word in groups for group in GROUPS[word]}
-    suffixes = {suffix for suffix, kind in by_suffix().items() if kind.group in among}
+    suffixes = suffixes_of(groups)
 
     def is_taken(path: str) -> bool:
         known = path[path.rfind(".") :].lower() in suffixes
@@ -230,6 +230,16 @@ def taking(groups: Sequence[str]) -> Callable[[str], bool]:
         return known and not path.startswith(".") and "/." not in path
 
     return is_taken
+
+
+def suffixes_of(groups: Sequence[str]) -> frozenset[str]:
+    """Return the suffixes of kinds of some groups, in lower case.
+
+    Args:
+        groups: words of `GROUPS`.
+    """
+    among = {group for word in groups for group in GROUPS[word]}
+    return frozenset(suffix for suffix, kind in by_suffix().items() if kind.group in among)
 
 
 def plugins() -> list[Kind]:

@@ -1,16 +1,8 @@
--- Check for texts that are gone, new copies and left ones.
+-- Check for texts that are gone, and for groups that were left by all documents but one.
 --
 -- out  outdated  boolean
 select
-    exists (from sketches where hash not in (select hash from documents))
-    or exists (
-        select hash
-        from documents
-        join sketches using (hash)
-        where octet_length(bins) > 0 and hash not in (select hash from copies)
-        group by hash
-        having count(*) > 1
-    )
+    exists (from sketches anti join documents using (hash))
     or exists (
         select leader
         from copies

@@ -2,15 +2,20 @@
 --
 -- out  texts  bigint
 -- out  bytes  bigint
+with gone as materialized (
+    select content.hash, strlen(body) as bytes
+    from content
+    anti join documents on content.hash = documents.hash
+)
+
 select
     count(*) as texts,
     (
-        coalesce(sum(strlen(body)), 0)
+        coalesce(sum(bytes), 0)
         + (
-            select coalesce(sum(bytes), 0)
+            select coalesce(sum(text_pieces.bytes), 0)
             from text_pieces
-            where hash not in (select hash from documents)
+            where hash in (select hash from gone)
         )
     )::bigint as bytes
-from content
-where hash not in (select hash from documents)
+from gone

@@ -15,6 +15,7 @@ from qmd.ingest import (
     front_matters,
     inversion,
     link_shares,
+    listing,
     merging,
     outlines,
     searched_text,
@@ -36,6 +37,7 @@ def test_what_was_compiled_is_used():
     assert front_matters._compiled is not None
     assert link_shares._compiled is not None
     assert merging._compiled is not None
+    assert listing._compiled is not None
 
 
 def compiled(into, **variables):
@@ -55,9 +57,10 @@ def compiled(into, **variables):
 @pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")
 def test_it_is_put_where_it_belongs(tmp_path):
     made = compiled(tmp_path)
-    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 7
+    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 8
     assert [file.name.partition(".")[0] for file in made] == [
-        *("front_matters", "link_lists", "machine_data", "merged", "outlines", "sketches", "words")
+        *("front_matters", "link_lists", "listing", "machine_data"),
+        *("merged", "outlines", "sketches", "words"),
     ]
     assert all(file.exists() for file in made)
 

@@ -145,7 +145,10 @@ def test_an_index_from_before_gets_signatures_by_the_next_update(library):
     before = library.ask("select hash, bins from sketches order by hash")
     assert len(before) == 3
     library.engine.database.write(
-        lambda cursor: cursor.connection.execute("delete from sketches; delete from copies")
+        lambda cursor: cursor.connection.execute(
+            "delete from sketches; delete from copies;"
+            "delete from counters where name = 'grouped_documents'"
+        )
     )
     library.update()
     assert library.ask("select hash, bins from sketches order by hash") == before

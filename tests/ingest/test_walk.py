@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import RootMissing, RootUnreadable
+from qmd.ingest import listing
 from qmd.ingest.walk import ASTRAY, EXCLUDED, LARGEST, walk
 from qmd.types import Collection
 
 DENIED = PermissionError(13, "Permission denied")
+
+
+@pytest.fixture(autouse=True, params=["compiled", "plain"])
+def _way(request, monkeypatch):
+    """Walk with the compiled listing, and without."""
+    if request.param == "plain":
+        monkeypatch.setattr(listing, "_compiled", None)
+    elif listing._compiled is None:
+        pytest.skip("nothing was compiled")
 
 
 def make(root, *paths, text="tea"):
@@ -219,6 +229,7 @@ def test_a_root_that_cannot_be_read_is_an_error_that_names_it(tmp_path, monkeypa
 
     make(tmp_path, "a.md")
     with monkeypatch.context() as patch:
+        patch.setattr(listing, "_compiled", None)
         patch.setattr(os, call, refuse)
         with pytest.raises(RootUnreadable, match="Nothing was removed") as refused:
             walk(Collection("notes", str(tmp_path)))
@@ -236,6 +247,7 @@ def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch):
         return listed(path)
 
     with monkeypatch.context() as patch:
+        patch.setattr(listing, "_compiled", None)
         patch.setattr(os, "scandir", scandir)
         found = found_in(tmp_path)
     assert (found.paths, found.unread) == (["a.md"], ["b/"])
@@ -259,6 +271,7 @@ def test_a_file_whose_status_cannot_be_read_is_not_taken_for_gone(
             raise DENIED
 
     with monkeypatch.context() as patch:
+        patch.setattr(listing, "_compiled", None)
         patch.setattr(os, "scandir", lambda _: [Entry()])
         found = found_in(tmp_path)
     assert (found.paths, found.skipped) == ([], [("a.md", "Permission denied")])
@@ -286,6 +299,7 @@ def test_of_files_that_are_not_wanted_only_the_names_are_looked_at(tmp_path, mon
             return tmp_path.stat()  # no file: nothing is found
 
     with monkeypatch.context() as patch:
+        patch.setattr(listing, "_compiled", None)
         patch.setattr(os, "scandir", lambda _: map(Entry, ["a.md", "a.png", "b.md"]))
         found = found_in(tmp_path, ignored=("b.md",))
     assert (found.paths, found.skipped) == ([], [])

@@ -1,4 +1,5 @@
 from array import array
+from collections.abc import Container
 
 def sketched(
     term_id: memoryview,
@@ -11,3 +12,12 @@ def sketched(
 def near_pairs(
     bins: memoryview, order: array[int], least: int, crowd: int
 ) -> list[tuple[int, int, int]]: ...
+def near_some(
+    some: memoryview,
+    others: memoryview,
+    hashes: list[str],
+    apart: Container[str],
+    least: int,
+    texts: array[int],
+    firsts: list[str | None],
+) -> list[tuple[int, int, int, int]]: ...

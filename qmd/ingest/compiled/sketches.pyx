@@ -4,7 +4,7 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
-from libcpp.algorithm cimport sort
+from libcpp.algorithm cimport lower_bound, sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
@@ -128,4 +128,77 @@ def near_pairs(const uint16_t[::1] bins, const uint32_t[::1] order, Py_ssize_t l
             equal += bins[first + j] == bins[second + j]
         if equal >= least:
             found.append((candidate.first, candidate.second, equal))
+    return found
+
+
+cdef inline uint64_t bucket(const uint16_t* signature, Py_ssize_t band) noexcept nogil:
+    cdef uint64_t value = band
+    cdef Py_ssize_t row
+    for row in range(ROWS):
+        value = mixed(value ^ ((<uint64_t>signature[band * ROWS + row] << 32) + <uint64_t>row))
+    return value
+
+
+def near_some(
+    const uint16_t[::1] some,
+    const uint16_t[::1] others,
+    list hashes,
+    object apart,
+    Py_ssize_t least,
+    uint32_t[::1] texts,
+    list firsts,
+):
+    """See `sketches.plainly_near_some`."""
+    cdef Py_ssize_t count = some.shape[0] // BINS, rows = others.shape[0] // BINS
+    cdef Py_ssize_t text, row, band, equal, j
+    cdef const uint16_t* signature
+    cdef const uint16_t* own
+    cdef uint64_t value
+    # Whether a band of some text begins with a number: nearly none does.
+    cdef vector[char] begins = vector[char](BANDS << 16, 0)
+    cdef vector[pair[uint64_t, uint32_t]] places
+    cdef vector[uint32_t] shared
+    cdef pair[uint64_t, uint32_t] key
+    cdef uint32_t place, bands
+    cdef size_t at
+    for text in range(count):
+        signature = &some[text * BINS]
+        for band in range(BANDS):
+            begins[(band << 16) + signature[band * ROWS]] = 1
+            places.push_back(
+                pair[uint64_t, uint32_t](bucket(signature, band), <uint32_t>(BANDS * text + band))
+            )
+    sort(places.begin(), places.end())
+    found = []
+    for row in range(rows):
+        signature = &others[row * BINS]
+        shared.clear()
+        for band in range(BANDS):
+            if not begins[(band << 16) + signature[band * ROWS]]:
+                continue
+            value = bucket(signature, band)
+            key = pair[uint64_t, uint32_t](value, 0)
+            at = lower_bound(places.begin(), places.end(), key) - places.begin()
+            while at < places.size() and places[at].first == value:
+                place = places[at].second
+                texts[place] += 1
+                first, own_hash = firsts[place], hashes[row]
+                if (first is None or own_hash < first) and own_hash not in apart:
+                    firsts[place] = own_hash
+                shared.push_back(place)
+                at += 1
+        sort(shared.begin(), shared.end())
+        at = 0
+        while at < shared.size():
+            text = shared[at] // BANDS
+            bands = 0
+            while at < shared.size() and shared[at] // BANDS == <uint32_t>text:
+                bands |= (<uint32_t>1) << (shared[at] % BANDS)
+                at += 1
+            own = &some[text * BINS]
+            equal = 0
+            for j in range(BINS):
+                equal += own[j] == signature[j]
+            if equal >= least:
+                found.append((text, row, equal, bands))
     return found

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import duckdb
 import pytest
 
+from qmd.ingest import listing
 from qmd.storage.migrations import migrations
 from qmd.version import __version__
 
@@ -140,6 +141,7 @@ def test_what_may_not_be_read_keeps_its_documents(qmd, notes, monkeypatch, funct
             raise PermissionError(13, "Permission denied", which)
         return permitted(which, *rest, **named)
 
+    monkeypatch.setattr(listing, "_compiled", None)
     monkeypatch.setattr(os, function, asked)
     said = qmd("update")
     assert said.code == 0

@@ -1,0 +1,86 @@
+"""Signatures and groups of texts that an update leaves to be made, once all files are indexed."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from qmd.ingest.near_duplicates import NamedText, groups_of, put_groups, signatures
+from qmd.ingest.regrouping import regrouped
+from qmd.ingest.sketches import sketches
+from qmd.storage.cursor import as_json
+
+if TYPE_CHECKING:
+    from qmd.ingest.merging import PostingColumns
+    from qmd.storage.cursor import Cursor
+    from qmd.storage.database import Database
+
+TEXTS = 2000
+"""Texts of one commit of a backfill."""
+
+
+def settle(database: Database) -> None:
+    """Give signatures to texts that lack one, and group those that are nearly the same.
+
+    Raises:
+        IndexFailure: the index is busy or cannot be written.
+    """
+    while database.read(lambda cursor: cursor.one("documents/lack_sketches")):
+        rows = database.read(lambda cursor: cursor.run("documents/unsketched", limit=TEXTS))
+        if not rows:
+            break
+        database.write(lambda cursor, rows=rows: _fill(cursor, rows))  # type: ignore[misc]
+    if database.read(_is_unsettled):
+        database.write(_group)
+
+
+def _is_unsettled(cursor: Cursor) -> bool:
+    return any(map(cursor.one, ("documents/unsettled", "documents/outdated_groups")))
+
+
+def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
+    found, hashes = _postings(rows)
+    with cursor.staged(sketched=sketches(found, hashes)):
+        cursor.run("documents/fill_sketches")
+
+
+def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[PostingColumns, list[str]]:
+    """Make columns of postings of rows of documents/unsketched."""
+    from qmd.ingest.merging import PostingColumns
+
+    hashes: dict[int, str] = {}
+    starts = array("I")
+    terms, numbers, offsets, positions = array("q"), array("I"), array("i", [0]), array("I")
+    for number, hash_, body_start, term_id, places in rows:
+        if number not in hashes:
+            hashes[number] = hash_
+            starts.extend((0, 0, body_start))
+        if term_id is not None:
+            terms.append(term_id)
+            numbers.append(number)
+            positions.extend(places)
+            offsets.append(len(positions))
+    none = memoryview(array("I"))
+    found = PostingColumns(
+        memoryview(terms), memoryview(numbers), none, none, none, none,
+        memoryview(offsets), memoryview(positions), none, memoryview(starts),
+    )  # fmt: skip
+    return found, list(hashes.values())
+
+
+def _group(cursor: Cursor) -> None:
+    if not regrouped(cursor):
+        _group_all(cursor)
+    for step in ("settle_sketches", "forget_grouped", "note_grouped"):
+        cursor.run(f"documents/{step}")
+
+
+def _group_all(cursor: Cursor) -> None:
+    cursor.run("documents/forget_sketches")
+
+    def named(hashes: Sequence[str]) -> list[NamedText]:
+        return cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(list(hashes)))
+
+    copied = [hash_ for (hash_,) in cursor.run("documents/copied")]
+    put_groups(cursor, groups_of(signatures(cursor, "documents/sketches"), named, copied))

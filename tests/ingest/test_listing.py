@@ -1,0 +1,91 @@
+"""Listing of a folder: compiled, and in plain Python."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from qmd.ingest import listing
+from qmd.ingest.walk import walk
+from qmd.types import Collection
+
+pytestmark = pytest.mark.skipif(listing._compiled is None, reason="nothing was compiled")
+
+MD = frozenset({".md"})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a bit of everything."""
+    for name in ("b.md", "a.MD", "é.md", "c.txt", ".hidden.md", "md", "x.", "y.md.gz", "z.é"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "sub.md").mkdir()
+    (tmp_path / "sub.md" / "deep.md").write_text("deep")
+    (tmp_path / "link.md").symlink_to("b.md")
+    (tmp_path / "nowhere.md").symlink_to("missing")
+    (tmp_path / "folders.md").symlink_to("sub.md")
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / ".gitignore").write_text("c*\n")
+    os.utime(tmp_path / "b.md", ns=(0, -1))
+    return tmp_path
+
+
+def test_files_with_a_wanted_suffix_are_apart_from_all_others(folder):
+    names, others = listing.listed(str(folder), MD)
+    assert names == ["a.MD", "b.md", "é.md"]
+    found = {each.name: each for each in os.scandir(folder)}
+    assert {each.name for each in others} == found.keys() - set(names)
+    for each in others:
+        assert each.path == found[each.name].path
+        assert each.is_symlink() == found[each.name].is_symlink()
+        for follow in (False, True):
+            here = each.is_dir(follow_symlinks=follow), each.is_file(follow_symlinks=follow)
+            there = found[each.name]
+            assert here == (
+                there.is_dir(follow_symlinks=follow),
+                there.is_file(follow_symlinks=follow),
+            )
+
+
+@pytest.mark.parametrize("mask", ["**/*.md", "documents", "**/*.{md,txt}", "sub*/*.md,**/*.txt"])
+@pytest.mark.parametrize("ignored", [(), ("b*",), ("sub.md/",)])
+@pytest.mark.parametrize("follows", [False, True])
+def test_a_walk_finds_the_same_with_and_without(folder, monkeypatch, mask, ignored, follows):
+    asked = Collection("n", str(folder), mask=mask, ignored=ignored, follow_symlinks=follows)
+    found = walk(asked)
+    with monkeypatch.context() as patch:
+        patch.setattr(listing, "_compiled", None)
+        plain = walk(asked)
+    found.began = plain.began
+    assert found == plain
+    assert found.paths
+
+
+def test_what_is_no_file_any_more_is_left_out_and_what_is_gone_is_an_error(folder):
+    names = ["a.MD", "gone.md", "pipe.md", "b.md", "link.md"]
+    found, failed = listing.facts(str(folder), names)
+    assert found.paths == ["a.MD", "b.md"]
+    info = (folder / "b.md").stat()
+    assert [column[1] for column in found.facts] == [
+        *(info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
+    ]
+    [(name, error)] = failed
+    assert (name, error.errno) == ("gone.md", errno.ENOENT)
+
+
+def test_of_a_folder_that_is_gone_all_files_fail(tmp_path):
+    found, failed = listing.facts(str(tmp_path / "gone"), ["a.md", "b.md"])
+    assert found.paths == []
+    assert [(name, error.errno) for name, error in failed] == [
+        ("a.md", errno.ENOENT),
+        ("b.md", errno.ENOENT),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["missing", "file"])
+def test_what_is_no_folder_cannot_be_listed(tmp_path, kind):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=kind):
+        listing.listed(str(tmp_path / kind), MD)

@@ -1,0 +1,115 @@
+"""Groups of texts that are nearly the same, made anew for what has changed."""
+
+from __future__ import annotations
+
+import random
+from array import array
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qmd.ingest import grouping, near_duplicates, regrouping, sketches
+
+WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("a", "e", "ol", "un", "it")]
+
+
+def copies(library):
+    return library.ask("select hash, leader, round(similarity, 4) from copies order by all")
+
+
+def text(chance, base):
+    """One of some texts, with a word in fifty another one."""
+    words = random.Random(base).choices(WORDS, k=120)
+    for _ in range(chance.randrange(4)):
+        words[chance.randrange(120)] = chance.choice(WORDS)
+    return f"# {chance.choice(['Tea', 'Pot', 'Cup'])}\n\n" + " ".join(words) + "\n"
+
+
+def change(chance, library):
+    """Write, remove, copy or rename a file."""
+    files = sorted(library.root.rglob("*.md"))
+    file = chance.choice(files)
+    kind = chance.randrange(5)
+    if kind == 0:
+        file.unlink()
+    elif kind == 1:
+        file.rename(file.with_name(f"{chance.randrange(99)}.md"))
+    elif kind == 2:
+        library.write(f"{chance.randrange(99)}.md", file.read_text())
+    else:
+        library.write(f"{chance.randrange(99)}.md", text(chance, chance.randrange(6)))
+
+
+@pytest.mark.parametrize("crowd", [3, 5, 100])
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_of_changed_texts_are_those_of_all(library, monkeypatch, seed, crowd):
+    for module in (near_duplicates, regrouping):
+        monkeypatch.setattr(module, "CROWD", crowd)
+    monkeypatch.setattr(regrouping, "FEW_TEXTS", 0)
+    monkeypatch.setattr(regrouping, "SHARE", 10)
+    monkeypatch.setattr(regrouping, "ROUNDS", 40)
+    done = []
+
+    def noted(cursor):
+        done.append(regrouping_of(cursor))
+        return done[-1]
+
+    regrouping_of = regrouping.regrouped
+    monkeypatch.setattr(grouping, "regrouped", noted)
+    chance = random.Random(seed)
+    for number in range(12):
+        library.write(f"{number}.md", text(chance, chance.randrange(6)))
+    library.update()
+    for _ in range(6):
+        for _ in range(chance.randint(1, 3)):
+            change(chance, library)
+        library.update()
+        found = copies(library)
+        library.engine.database.write(grouping._group_all)
+        assert found == copies(library)
+    assert any(done) or crowd < 100  # of small crowds, most changes make one, or end one
+    assert found
+
+
+@pytest.mark.skipif(sketches._compiled is None, reason="nothing was compiled")
+@given(st.integers(0, 2**32), st.integers(60, 128))
+@settings(deadline=None, max_examples=30)
+def test_compiled_texts_near_some_are_those_of_plain_python(seed, least):
+    chance = random.Random(seed)
+    base = [chance.randrange(2**16) for _ in range(sketches.BINS)]
+    texts = []
+    for _ in range(8):
+        share = chance.random()
+        texts.append([chance.randrange(2**16) if chance.random() < share / 2 else n for n in base])
+    some = memoryview(array("H", [number for each in texts[:3] for number in each]))
+    others = memoryview(array("H", [number for each in texts for number in each]))
+    hashes = chance.sample("abcdefgh", 8)
+    results = []
+    for find in (sketches._compiled.near_some, sketches.plainly_near_some):
+        counts, firsts = array("I", bytes(4 * 3 * sketches.BANDS)), [None] * 3 * sketches.BANDS
+        apart = {"a", "c"}
+        pairs = find(some, others, hashes, apart, least, counts, firsts)
+        results.append((pairs, counts, firsts))
+    assert results[0] == results[1]
+    assert min(results[0][1]) >= 1
+
+
+def test_a_change_of_few_texts_leaves_other_groups_as_they_are(library, monkeypatch):
+    monkeypatch.setattr(regrouping, "FEW_TEXTS", 0)
+    monkeypatch.setattr(regrouping, "SHARE", 1)
+    chance = random.Random(7)
+    for number in range(6):
+        library.write(f"{number}.md", "# Tea\n" + text(chance, number // 2).partition("\n")[2])
+    library.update()
+    before = copies(library)
+    library.engine.database.write(
+        lambda cursor: cursor.connection.execute("update copies set similarity = 0.5")
+    )
+    library.write("other.md", text(chance, 99))
+    library.update()
+    assert {similarity for _, _, similarity in copies(library)} == {0.5}
+    library.write("5.md", text(chance, 98))
+    library.update()
+    assert [each for each in copies(library) if each[2] != 0.5] == []
+    assert len(copies(library)) == len(before) - 2
