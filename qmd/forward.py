@@ -1,11 +1,12 @@
 """Front of the command line: a running server carries the command out, if there is one.
 
-A server of the same user, the same index and the same code listens on a Unix socket. The front
-sends it the arguments, the folder, the environment and facts about the standard streams, and
-writes what comes back. If no server answers, or it declines, this process runs the command. On
-Windows, each command runs by itself.
+A server of the same user, the same index and the same code listens on a Unix socket, or on a named
+pipe of Windows. The front sends it the arguments, the folder, the environment and facts about the
+standard streams, and writes what comes back. If no server answers, or it declines, this process
+runs the command.
 
-Nothing but built-in modules is imported here: the front is all that most calls load.
+Nothing but built-in modules is imported: the front is all that most calls load. On Windows, that
+is `pipe` and `windows`, too, which load ctypes.
 
 A request is a length of four bytes and fields with NUL between. An answer is a sequence of frames:
 a kind of one byte, a length of four bytes, and content. `surfaces/forwarded/` is the other side.
@@ -19,8 +20,16 @@ from qmd.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _socket import socket
     from collections.abc import Iterator, Mapping, Sequence
+
+    if sys.platform == "win32":
+        from qmd.pipe import Pipe
+
+        Link = Pipe
+    else:
+        from _socket import socket
+
+        Link = socket
 
 PROTOCOL = "qmd-forward-1"
 
@@ -57,6 +66,9 @@ ALIKE = frozenset(
     "http_proxy https_proxy all_proxy no_proxy".split()
 )
 """Variables that libraries read from their process: a server has to have the same ones."""
+
+if sys.platform == "win32":  # where names have no case, and `os.environ` gives capitals
+    ALIKE = frozenset({*map(str.upper, ALIKE), "USERPROFILE"})
 
 NAMES = ALIKE | {"INDEX_PATH", "HOME", "NO_COLOR", "TERM", "COLUMNS", "LINES"}
 """Variables that a command may depend on, by the beginnings of their names, or whole."""
@@ -99,8 +111,6 @@ def call(arguments: "Sequence[str]") -> int | None:
     Returns:
         Its exit code. None: this process has to run the command, which has printed nothing yet.
     """
-    if sys.platform == "win32":
-        return None
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if "--no-server" in arguments[:end] or os.environ.get("QMD_NO_SERVER", "").lower() in YES:
         return None
@@ -113,7 +123,7 @@ def call(arguments: "Sequence[str]") -> int | None:
             folder = os.getcwd()
             index = rest[1] if rest[0] == "--index" else None
             database = location.database_of(os.environ, folder, index)
-            link = _connected(socket_of(os.environ, database))
+            link = _connected(endpoint_of(os.environ, database))
             request = _request(arguments, folder) if link is not None else b""
         except (OSError, ValueError, IndexError):
             return None
@@ -128,7 +138,7 @@ def call(arguments: "Sequence[str]") -> int | None:
         return INTERRUPTED
 
 
-# -- the socket ----------------------------------------------------------------------------
+# -- the server ----------------------------------------------------------------------------
 
 
 def runtime_folder(environ: "Mapping[str, str]") -> str:
@@ -142,10 +152,17 @@ def runtime_folder(environ: "Mapping[str, str]") -> str:
     return f"/tmp/qmd-{user}"  # refused unless it belongs to the user
 
 
-def socket_of(environ: "Mapping[str, str]", database: str) -> str:
-    """Return the path of the socket for an index, and for this code: others have another."""
+def endpoint_of(environ: "Mapping[str, str]", database: str) -> str:
+    """Return the path of the socket or pipe for an index, and for this code: others have another.
+
+    A socket is in a folder of its user. Pipes have no folders, and the user in their names.
+    """
     facts = "\0".join((__version__, sys.prefix, PACKAGE, os.path.realpath(database)))
     name = int.from_bytes(facts.encode("utf-8", "surrogateescape"), "big") % _PRIME
+    if sys.platform == "win32":
+        from qmd import pipe
+
+        return rf"\\.\pipe\qmd-{pipe.user()}-{name:x}"
     return os.path.join(runtime_folder(environ), f"{name:x}.sock")
 
 
@@ -161,7 +178,7 @@ def is_private(folder: str) -> bool:
     return is_folder and info.st_uid == os.geteuid() and not info.st_mode & 0o077
 
 
-def user_of(link: "socket") -> int:
+def user_of(link: "Link") -> int:
     """Return the user of the process at the other end of a Unix socket.
 
     Raises:
@@ -171,6 +188,8 @@ def user_of(link: "socket") -> int:
         unix(7), SO_PEERCRED: process, user and group. On macOS and FreeBSD, unix(4),
         LOCAL_PEERCRED: version, user, groups.
     """
+    if sys.platform == "win32":
+        raise NotImplementedError
     import _socket
 
     order = sys.byteorder
@@ -184,17 +203,19 @@ def user_of(link: "socket") -> int:
 
 
 def is_listening(path: str) -> bool:
-    """Return whether a server of this user listens at a socket."""
-    link = None if sys.platform == "win32" else _connected(path)
+    """Return whether a server of this user listens at a socket or pipe."""
+    link = _connected(path)
     if link is not None:
         link.close()
     return link is not None
 
 
-def _connected(path: str) -> "socket | None":
+def _connected(path: str) -> "Link | None":
     """Connect to the server of this user; None if there is none, or too many wait for it."""
     if sys.platform == "win32":
-        raise NotImplementedError
+        from qmd import pipe
+
+        return pipe.connected(path, SIGN_SECONDS)
     try:
         info = os.lstat(path)
     except OSError:
@@ -223,7 +244,9 @@ def _connected(path: str) -> "socket | None":
 def _request(arguments: "Sequence[str]", folder: str) -> bytes:
     """Write a request: facts, the arguments, and the environment as NAME=VALUE."""
     if sys.platform == "win32":
-        raise NotImplementedError
+        from qmd import windows
+
+        windows.speak_utf8()
     out, err = sys.stdout, sys.stderr
     facts = [
         PROTOCOL,
@@ -232,7 +255,7 @@ def _request(arguments: "Sequence[str]", folder: str) -> bytes:
         PACKAGE,
         folder,
         "".join("1" if os.isatty(each) else "0" for each in (0, 1, 2)),
-        f"{_columns(1)} {_columns(2)} {os.fstat(1).st_blksize}",
+        f"{_columns(1)} {_columns(2)} {getattr(os.fstat(1), 'st_blksize', 8192)}",
         f"{out.encoding} {err.encoding} {sys.stdin.encoding} {sys.stdin.errors}",
         f"{out.line_buffering:d}{getattr(out, 'write_through', False):d}",
         str(len(arguments)),
@@ -256,7 +279,7 @@ def _columns(descriptor: int) -> int:
 # -- the answer ----------------------------------------------------------------------------
 
 
-def _carried_out(link: "socket", request: bytes) -> int | None:
+def _carried_out(link: "Link", request: bytes) -> int | None:
     """Send a request and write what comes back; see `call`."""
     has_printed = False
     given: bytes | None = None
@@ -291,7 +314,7 @@ def _carried_out(link: "socket", request: bytes) -> int | None:
     return None
 
 
-def _frames(link: "socket") -> "Iterator[tuple[bytes, bytes]]":
+def _frames(link: "Link") -> "Iterator[tuple[bytes, bytes]]":
     """Yield the frames of an answer, until the other side ends it.
 
     Raises:
@@ -333,6 +356,11 @@ def _write(descriptor: int, content: bytes) -> None:
     Raises:
         OSError: they cannot be written.
     """
+    if sys.platform == "win32":  # the buffers of Python convert what a console shows
+        buffer = (sys.stdout if descriptor == 1 else sys.stderr).buffer
+        buffer.write(content)
+        buffer.flush()
+        return
     view = memoryview(content)
     while view:
         try:
@@ -344,6 +372,8 @@ def _write(descriptor: int, content: bytes) -> None:
 
 
 def _all_of_stdin() -> bytes:
+    if sys.platform == "win32":
+        return sys.stdin.buffer.read()
     pieces = []
     while piece := os.read(0, MAX_FRAME):
         pieces.append(piece)

@@ -71,25 +71,9 @@ def _spell_out() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="spelled out")
     if sys.platform == "win32":
-        _speak_utf8()
+        from qmd import windows
 
-
-def _speak_utf8() -> None:
-    """Let pipes and files carry UTF-8 with line feeds, as elsewhere, and the console show styling.
-
-    PYTHONIOENCODING names another encoding.
-    """
-    if sys.platform != "win32":
-        return
-    from qmd import windows
-
-    is_asked = "PYTHONIOENCODING" in os.environ
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
-            encoding = stream.encoding if is_asked else "utf-8"
-            newline = None if stream is sys.stdin else "\n"
-            stream.reconfigure(encoding=encoding, newline=newline)
-    windows.enable_styling()
+        windows.speak_utf8()
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -45,6 +45,10 @@ class FileStamp(NamedTuple):
     path: str
     size: int
     mtime_ns: int
+
+
+FromFile = Callable[[FileStamp, str], str | None]
+"""Reads the text of a file; None if its SHA-256 is another one, or it is not to be read."""
 
 
 class Context(NamedTuple):

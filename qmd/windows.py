@@ -14,11 +14,14 @@ import sys
 assert sys.platform == "win32"
 
 import ctypes
+import io
 import msvcrt
 import os
-import subprocess
 from ctypes import wintypes
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
 
@@ -296,6 +299,8 @@ class JobProcess:
             self._job, _EXTENDED_LIMITS, ctypes.byref(limits), size
         ):
             raise _failure()
+        import subprocess  # later, as the front of the command line loads this module
+
         self._popen = subprocess.Popen(
             arguments,
             stdin=requests,
@@ -343,8 +348,17 @@ def is_readable(descriptor: int) -> bool:
 # -- the terminal ----------------------------------------------------------------------
 
 
-def enable_styling() -> None:
-    """Let the console of stdout and stderr understand escape sequences, if they are consoles."""
+def speak_utf8() -> None:
+    """Let pipes and files carry UTF-8 with line feeds, as elsewhere, and consoles show styling.
+
+    PYTHONIOENCODING names another encoding.
+    """
+    is_asked = "PYTHONIOENCODING" in os.environ
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            encoding = stream.encoding if is_asked else "utf-8"
+            newline = None if stream is sys.stdin else "\n"
+            stream.reconfigure(encoding=encoding, newline=newline)
     for number in (-11, -12):  # STD_OUTPUT_HANDLE, STD_ERROR_HANDLE
         handle, mode = _kernel.GetStdHandle(number & 0xFFFFFFFF), wintypes.DWORD()
         if _kernel.GetConsoleMode(handle, ctypes.byref(mode)):

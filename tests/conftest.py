@@ -77,11 +77,11 @@ def _new_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     database.close()
     transaction, engine, shipped = Database._transaction, dict(ENGINE), migrations()
 
-    def from_copy(self: Database, work: Callable[[Cursor], Any]) -> Any:
+    def from_copy(self: Database, work: Callable[[Cursor], Any], **options: bool) -> Any:
         is_usual = self._schema is None and engine == ENGINE and migrations() == shipped
         if is_usual and os.access(self.path.parent, os.W_OK) and not os.path.lexists(self.path):
             shutil.copyfile(made, self.path)
-        return transaction(self, work)
+        return transaction(self, work, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Database, "_transaction", from_copy)

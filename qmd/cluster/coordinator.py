@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +22,7 @@ from qmd.storage.cursor import Cursor, Memory, Value, as_json, connected
 from qmd.storage.database import Database
 from qmd.storage.duckdb_errors import translating
 from qmd.storage.long_texts import with_bodies
-from qmd.types import FileStamp, Text
+from qmd.types import FileStamp, FromFile, Text
 
 if TYPE_CHECKING:
     from qmd.storage.cursor import Connection
@@ -43,10 +43,10 @@ class ShardedPostings:
         self._shards = shards
         self.shelf = ShardedDocuments(shards)
 
-    def near(self, words: Sequence[str]) -> Mapping[str, Near]:
+    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
         """See `Postings`."""
         found: dict[str, dict[str, int]] = {word: {} for word in words}
-        for answer in self._ask_all("near", list(words)):
+        for answer in self._ask_all("near", list(words), list(whole)):
             for word, near in answer.items():
                 found[word].update(near)
         return {word: sorted(near.items()) for word, near in found.items()}
@@ -143,7 +143,9 @@ class ShardedDocuments:
         rows = RULES["search/named"](self._shards, "search/named", {"ids": list(ids)})
         return {number: (path, title) for number, _, path, title in rows}
 
-    def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
+    def texts(
+        self, cursor: Cursor, ids: Sequence[int], from_file: FromFile | None = None
+    ) -> dict[int, Text]:
         """Load documents with their texts, by number."""
         rows = cursor.rows(Text, "search/documents", ids=list(ids))
         return {text.document_id: text for text in with_bodies(cursor, rows)}
@@ -296,7 +298,7 @@ class ShardedDatabase(Database):
                 self._results[key] = found
         return found
 
-    def write(self, work: Callable[[Cursor], Result]) -> Result:
+    def write(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
         """Refuse to write.
 
         Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.errors import UsageError, VectorsRemoved
 from qmd.storage.cursor import Cursor, as_json
@@ -137,10 +137,17 @@ def pending(cursor: Cursor, fingerprint: str, collections: Sequence[str] | None 
     Args:
         collections: of whose documents; none or None means all.
     """
-    number = model_id(cursor, fingerprint)
-    return cursor.rows(
-        Pending, "embeddings/pending", model_id=number, collections=_names(collections)
-    )[0]
+
+    def read() -> list[tuple[Any, ...]]:
+        number = model_id(cursor, fingerprint)
+        return cursor.run("embeddings/pending", model_id=number, collections=_names(collections))
+
+    def made(rows: Sequence[Sequence[Any]]) -> Pending:
+        return Pending(*rows[0])
+
+    if collections:
+        return made(read())
+    return cursor.fact(f"pending {fingerprint}", read, made)
 
 
 def lacking(cursor: Cursor, *, model_id: int, documents: Sequence[int]) -> set[int]:

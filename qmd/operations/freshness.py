@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.storage import catalog
 from qmd.storage.cursor import as_json
-from qmd.text import hashes, paths
+from qmd.text import hashes, kinds, paths
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MAX_COMPARED_BYTES = 1 << 20
 """Bytes of a file up to which its text decides where only its time has changed."""
+
+MAX_READ_BYTES = 1 << 16
+"""Bytes of a file up to which the text of a result is read from there."""
 
 MAX_RECORDS = 20_000
 """Records of files that are cached while the index stays attached."""
@@ -92,6 +95,40 @@ def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:
         for number, each in stamps.items()
         if each.collection in allowed and _is_as_recorded(roots.get(each.collection), each)
     }
+
+
+def text_of_file(index: Index, cursor: Cursor, stamp: FileStamp, hashed: str) -> str | None:
+    """Read the text of a result from its file; None if that is not what the index has.
+
+    A file whose text is elsewhere, as those of a synchronized folder may be, is not read: that
+    would bring it here.
+
+    Args:
+        hashed: the SHA-256 of the text.
+    """
+    place = _place(index, cursor, stamp)
+    if place is None or stamp.size > MAX_READ_BYTES or not kinds.is_plain(stamp.path):
+        return None
+    from qmd import safe_open
+
+    try:
+        descriptor = safe_open.opened(Path(place), os.O_RDONLY)
+        try:
+            info = os.fstat(descriptor)
+            is_here = info.st_size == stamp.size and getattr(info, "st_blocks", 0) > 0
+            data = os.read(descriptor, stamp.size) if is_here else b""
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):
+        return None
+    return data.decode() if hashes.content_hash(data) == hashed else None
+
+
+def _place(index: Index, cursor: Cursor, stamp: FileStamp) -> str | None:
+    """Return the path of a file on the disk; None if it may not be looked into."""
+    known = index.database.remembered("collections", catalog.collections, cursor=cursor)
+    root = next((each.root for each in known if each.name == stamp.collection), None)
+    return paths.place(root, stamp.path) if root and _readable(index, {stamp.collection}) else None
 
 
 def _is_as_recorded(root: str | None, stamp: FileStamp) -> bool:

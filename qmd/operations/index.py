@@ -77,7 +77,7 @@ class Index:
     ) -> None:
         self.place = place
         self.models = Models(self._approved, machine, place.config.parent)
-        self.database = Database(place.database, warm=warm, patience=patience)
+        self.database = Database(place.database, warm=warm, patience=patience, saves=not stays)
         self.holder = Holder(self.database)
         if warm:
             self.database.missed = self.holder.missed

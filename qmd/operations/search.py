@@ -172,7 +172,15 @@ def _search(
     def rank(count: int) -> Sequence[tuple[int, float]]:
         nonlocal found
         found = ranked.bm25(cursor, asked, among=narrowed, limit=count)
-        scores = behind(cursor, found.scores, pages, question=made.query)
+        alike = [number for number, _ in found.scores if number in known]
+        scores = behind(
+            cursor,
+            found.scores,
+            pages,
+            question=made.query,
+            shown=wide + len(alike),
+            always=alike,
+        )
         return _in_order(cursor, scores, known)
 
     best = folded(
@@ -283,7 +291,8 @@ def presented(
     """Make results of matches, still without scores, and without documents removed since."""
     from qmd.ranking.results import results
 
-    shown = results(cursor, form, index.described(cursor), matches)
+    from_file = partial(freshness.text_of_file, index, cursor)
+    shown = results(cursor, form, index.described(cursor), matches, from_file)
     shown = freshness.marked(index, cursor, shown)
     if not among.overlaps:
         return shown

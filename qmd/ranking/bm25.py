@@ -21,7 +21,7 @@ from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
 from qmd.storage import long_texts
 from qmd.storage.cursor import Cursor, Value
-from qmd.types import ALL, Clause, FileStamp, Filter, Text
+from qmd.types import ALL, Clause, FileStamp, Filter, FromFile, Text
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Alike
@@ -48,8 +48,14 @@ class Shelf(Protocol):
     def named(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return (path, title) of documents, by number, without deleted ones."""
 
-    def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
-        """Load documents with their texts, by number, without deleted ones."""
+    def texts(
+        self, cursor: Cursor, ids: Sequence[int], from_file: FromFile | None = None
+    ) -> dict[int, Text]:
+        """Load documents with their texts, by number, without deleted ones.
+
+        Args:
+            from_file: reads the text of a file, if that is the one with a hash.
+        """
 
     def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
         """Return the files of documents, by number; not of all, where they are not held here."""
@@ -288,10 +294,14 @@ def _statistics(cursor: Cursor) -> tuple[Any, ...]:
     name = "search/statistics"
 
     def read(_: list[str]) -> dict[str, tuple[Any, ...]]:
-        [(*found, pages)] = cursor.run(name)
-        return {name: (*found, frozenset(pages))}
+        return {name: cursor.fact(name, partial(cursor.run, name), _made)}
 
     return cursor.each("once", [name], read)[name]
+
+
+def _made(rows: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    [(*found, pages)] = rows
+    return (*found, frozenset(pages))
 
 
 def get_ready(cursor: Cursor, *, limit: int) -> None:
@@ -317,13 +327,19 @@ def rarest(cursor: Cursor, query: Query) -> str | None:
     return ResolvedQuery(held(cursor) or Filed(cursor), query, total=total).rarest
 
 
-def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
-    """Load documents with their texts, by number, without deleted ones."""
+def documents(
+    cursor: Cursor, ids: Iterable[int], from_file: FromFile | None = None
+) -> dict[int, Text]:
+    """Load documents with their texts, by number, without deleted ones.
+
+    Args:
+        from_file: see `Shelf.texts`.
+    """
 
     def read(unknown: list[int]) -> dict[int, Text]:
         postings = held(cursor)
         if postings is not None:
-            return postings.shelf.texts(cursor, unknown)
+            return postings.shelf.texts(cursor, unknown, from_file)
         rows = cursor.again("search/documents", ids=unknown)
         texts = long_texts.with_bodies(cursor, [Text(*row) for row in rows])
         return {text.document_id: text for text in texts}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -32,9 +33,11 @@ Copies = Mapping[int, Member]
 
 def load(cursor: Cursor) -> dict[int, Member]:
     """Load all documents that have near-duplicates."""
-    return {
-        number: Member(group, file) for number, group, file in cursor.run("search/near_duplicates")
-    }
+    return cursor.fact(
+        "near_duplicates",
+        partial(cursor.run, "search/near_duplicates"),
+        lambda rows: {number: Member(group, file) for number, group, file in rows},
+    )
 
 
 def depth(limit: int, rearranged: Collection[object]) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qmd.ranking.lexicon import near
-from qmd.ranking.postings import Near, Tally, Wanted
+from qmd.ranking.postings import COMMON, Near, Tally, Wanted
 from qmd.ranking.segments import DocumentShelf, Part, Segment
 from qmd.storage.statements import K1, PATH, TITLE, B
 
@@ -53,19 +53,27 @@ class Inverted:
         """Occurrences of all terms in all documents."""
         return sum(len(part.positions) for each in self.segments for part in each.parts)
 
-    def near(self, words: Sequence[str]) -> Mapping[str, Near]:
+    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
         """See `Postings`."""
         lexicons = [each.lexicon for each in self.segments]
-        return {word: near(lexicons, word) for word in words}
+
+        def near_to(word: str) -> Near:
+            return near(lexicons, word, lambda term: word in whole or self._count(term) < COMMON)
+
+        return {word: near_to(word) for word in words}
 
     def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
         """See `Postings`."""
         return {term: self._count(term) for term in terms}
 
     def _count(self, term: int) -> int:
-        slots = [slots for slots, _ in self._frequencies(term)]
-        gone = sum(int(np.isin(self._gone, each).sum()) for each in slots) if len(self._gone) else 0
-        return sum(map(len, slots)) - gone
+        count = 0
+        for first, part, at in self._found(term):
+            slots = part.slots[part.bounds[at] : part.bounds[at + 1]]
+            count += len(slots)
+            if len(self._gone):
+                count -= int(np.isin(self._gone, slots + np.intp(first)).sum())
+        return count
 
     def any_of(self, clauses: Sequence[Sequence[int]]) -> Mapping[int, Tally]:
         """See `Postings`."""
@@ -219,9 +227,10 @@ def _starts(runs: Sequence[_Run], place: int, chosen: NDArray[np.bool_]) -> NDAr
         found.append(starts if not place else starts[positions >= place])
     starts = found[0] if len(found) == 1 else np.concatenate(found)
     steps = np.diff(starts)
-    if (steps <= 0).any():
-        starts = np.unique(starts)
-    return starts
+    if (steps < 0).any():
+        starts = np.sort(starts)
+        steps = np.diff(starts)
+    return starts if steps.all() else starts[np.append(True, steps > 0)]
 
 
 def _in_both(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,8 +5,9 @@ As one Python string with its lines, a text of 60 MB takes 1.5 GB.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.ranking import snippets
 from qmd.ranking.matcher import Matcher
@@ -29,12 +30,16 @@ def large(cursor: Cursor) -> Mapping[int, Text]:
     """Return the documents whose texts are large, by number, with no text."""
 
     def read(_: list[str]) -> dict[str, dict[int, Text]]:
-        found = {}
-        for number, collection, path, title, hashed, matter in cursor.run("search/large"):
-            found[number] = Text(number, collection, path, title, hashed, "", matter)
-        return {"large": found}
+        return {"large": cursor.fact("large", partial(cursor.run, "search/large"), _without_texts)}
 
     return cursor.each("once", ["large"], read)["large"]
+
+
+def _without_texts(rows: Sequence[Sequence[Any]]) -> dict[int, Text]:
+    found = {}
+    for number, collection, path, title, hashed, matter in rows:
+        found[number] = Text(number, collection, path, title, hashed, "", matter)
+    return found
 
 
 class Encoded(NamedTuple):

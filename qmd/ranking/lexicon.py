@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -67,9 +67,14 @@ class Strings:
             return [text[begin:end] for begin, end in pairwise(bounds)]
         return [data[begin:end].decode(errors="replace") for begin, end in pairwise(bounds)]
 
-    def first_from(self, key: bytes, low: int = 0) -> int:
+    def beginning(self, start: str, low: int, high: int) -> tuple[int, int]:
+        """Find the range of ascending strings with a prefix, among some that are neighbours."""
+        key = start.encode()
+        first = self._first_from(key, low, high)
+        return first, self._first_from(key + _LAST, first, high)
+
+    def _first_from(self, key: bytes, low: int, high: int) -> int:
         """Find the first of ascending strings that is not before some bytes."""
-        high = len(self)
         data, bounds = self._data, self._bounds
         while low < high:
             middle = (low + high) // 2
@@ -78,6 +83,22 @@ class Strings:
             else:
                 high = middle
         return low
+
+
+class WordRange(NamedTuple):
+    """Places of a word in a lexicon.
+
+    Attributes:
+        first, last: range of words with the same beginning.
+        begins, ends: range of words that begin with it.
+        term: of the word; None: it is not here.
+    """
+
+    first: int
+    last: int
+    begins: int
+    ends: int
+    term: int | None
 
 
 class Lexicon:
@@ -98,40 +119,47 @@ class Lexicon:
         is_each = self._terms.dtype == np.int64 and len(self._words) == len(self._terms)
         return is_each and self._words.is_whole and bool((self._terms >= 0).all())
 
-    def term_of(self, word: str) -> int | None:
-        """Return the term of a word; None: it is not here."""
-        begins, ends = self._beginning(word)
-        return int(self._terms[begins]) if begins < ends and self._words[begins] == word else None
+    def found(self, word: str) -> WordRange:
+        """Find a word, and where those that begin like it are."""
+        first, last = self._words.beginning(word[:ALIKE], 0, len(self._words))
+        begins, ends = self._words.beginning(word, first, last)
+        is_there = begins < ends and self._words[begins] == word
+        return WordRange(first, last, begins, ends, int(self._terms[begins]) if is_there else None)
 
-    def near(self, word: str, term: int | None) -> Near:
+    def near(self, found: WordRange, term: int | None, *, longer: bool) -> Near:
         """Return the words that may be forms of a word. See `Postings.near`.
 
         Args:
             term: of the word; None: no document has the word.
+            longer: with all words that begin with it.
         """
-        begins, ends = self._beginning(word)
-        if len(word) < ALIKE:
-            return self._at(begins, begins + 1) if self.term_of(word) is not None else []
-        first, last = self._beginning(word[:ALIKE])
+        first, last, begins, ends, _ = found
         if term is None:
             return self._at(first, last)
         same = first + np.flatnonzero(self._terms[first:last] == term)
+        if not longer:
+            return [(self._words[at], term) for at in same.tolist()]
         others = [at for at in same.tolist() if not begins <= at < ends]
         return [*self._at(begins, ends), *((self._words[at], term) for at in others)]
 
-    def _beginning(self, start: str) -> tuple[int, int]:
-        """Find the range of words with a prefix."""
-        key = start.encode()
-        first = self._words.first_from(key)
-        return first, self._words.first_from(key + _LAST, first)
+    def own(self, found: WordRange) -> Near:
+        """Return the word itself, if it is here."""
+        return [] if found.term is None else self._at(found.begins, found.begins + 1)
 
     def _at(self, first: int, last: int) -> Near:
         terms = self._terms[first:last].tolist()
         return list(zip(self._words.between(first, last), terms, strict=True))
 
 
-def near(lexicons: Sequence[Lexicon], word: str) -> Near:
-    """Return words of all lexicons that may be forms of a word. See `Postings.near`."""
-    known = (each.term_of(word) for each in lexicons)
-    term = next((each for each in known if each is not None), None)
-    return [pair for each in lexicons for pair in each.near(word, term)]
+def near(lexicons: Sequence[Lexicon], word: str, longer: Callable[[int], bool]) -> Near:
+    """Return words of all lexicons that may be forms of a word. See `Postings.near`.
+
+    Args:
+        longer: tells of the term of the word whether longer words are wanted, too.
+    """
+    found = [(each, each.found(word)) for each in lexicons]
+    if len(word) < ALIKE:
+        return [pair for each, at in found for pair in each.own(at)]
+    term = next((at.term for _, at in found if at.term is not None), None)
+    is_whole = term is None or longer(term)
+    return [pair for each, at in found for pair in each.near(at, term, longer=is_whole)]

@@ -65,6 +65,7 @@ def lowered(
     pages: Collection[int],
     *,
     question: str,
+    only: Collection[int] | None = None,
 ) -> dict[int, float]:
     """Compute the scores of lists of links that stand behind pages which they point to.
 
@@ -72,12 +73,13 @@ def lowered(
         scores: (document_id, score), best first; of a document that is there twice the first one.
         pages: documents that are lists of links.
         question: as the user wrote it.
+        only: lists of links to look at; None: all.
 
     Returns:
         New scores of those that others come before now.
     """
     best = dict(reversed(scores))
-    found = [number for number in best if number in pages]
+    found = [number for number in best if number in (pages if only is None else only)]
     others = [number for number in best if number not in pages]
     if not found or not others:
         return {}
@@ -106,14 +108,33 @@ def behind(
     pages: Collection[int],
     *,
     question: str,
+    shown: int,
+    always: Collection[int] = (),
 ) -> Sequence[tuple[int, float]]:
-    """Place lists of links behind pages that they point to; see `lowered`."""
-    moved = lowered(cursor, scores, pages, question=question)
-    if not moved:
-        return scores
-    return sorted(
-        ((number, moved.get(number, score)) for number, score in scores), key=lambda row: -row[1]
-    )
+    """Place lists of links behind pages that they point to; see `lowered`.
+
+    Those below what is shown stay where they are: their links need not be read.
+
+    Args:
+        shown: documents that are, at most.
+        always: documents whose order counts wherever they are.
+    """
+    moved: dict[int, float] = {}
+    known: set[int] = set()
+    order = scores
+    while order:
+        least = order[:shown][-1][1]
+        near = {number for number, score in order if score >= least or number in always}
+        unknown = {number for number in near if number in pages} - known
+        if not unknown:
+            break
+        known |= unknown
+        moved |= lowered(cursor, scores, pages, question=question, only=unknown)
+        order = sorted(
+            ((number, moved.get(number, score)) for number, score in scores),
+            key=lambda row: -row[1],
+        )
+    return order
 
 
 def passages_behind(

@@ -16,6 +16,10 @@ NEAR = 300_000
 ALL_ROWS = 1 << 62
 """A limit above the rows of any index."""
 
+COMMON = 20
+"""Documents with a word from which on longer words no longer match it: `config` finds
+`configuration` where it is rare, and a common word is not lost among its compounds."""
+
 BITS = 63
 """Bits that number the elements of a phrase: those of a `bigint` without its sign."""
 
@@ -68,10 +72,13 @@ class Wanted(NamedTuple):
 class Postings(Protocol):
     """Protocol of the postings of an index."""
 
-    def near(self, words: Sequence[str]) -> Mapping[str, Near]:
+    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
         """Return, for each word, indexed words with that beginning or stem.
 
         Others that begin alike may be included. Words of fewer than three letters have no variants.
+
+        Args:
+            whole: words for which no longer word may lack; one may for others that are common.
         """
 
     def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
@@ -97,7 +104,7 @@ class Filed:
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
 
-    def near(self, words: Sequence[str]) -> Mapping[str, Near]:
+    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
         """See `Postings`."""
         return self._cursor.each(
             "variants", words, self._near, most=NEAR, size=lambda near: 1 + len(near)

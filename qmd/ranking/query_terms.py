@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING
 
-from qmd.ranking.postings import Postings, Tally, Term
+from qmd.ranking.postings import COMMON, Postings, Tally, Term
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.ranking.runs_of_pairs import share_of_pairs
@@ -31,10 +31,6 @@ spelling that was asked for comes first."""
 SYLLABLE = 0.2
 """What one syllable of Hangul counts next to a word: two together say what a text is about.
 Measured: docs/relevance.md."""
-
-COMMON = 20
-"""Documents with a word from which on longer words no longer match it: `config` finds
-`configuration` where it is rare, and a common word is not lost among its compounds."""
 
 
 NONE = Tally((), ())
@@ -210,7 +206,7 @@ class ResolvedQuery:
             if most:
                 weight = form.share * min(weight, most)
             self.terms.append(Term(form.term_id, weight))
-            self._note(form.asked, form.words)
+            self._note(form.asked, form.words())
             added = max(added, weight)
         return added
 

@@ -11,7 +11,7 @@ from qmd.ranking.matcher import Matcher
 from qmd.ranking.snippets import Snippet
 from qmd.storage import catalog, document_lookup
 from qmd.text import kinds, paths
-from qmd.types import Context, Nearest, Result, Text
+from qmd.types import Context, FromFile, Nearest, Result, Text
 
 if TYPE_CHECKING:
     from qmd.storage.cursor import Cursor
@@ -54,12 +54,17 @@ class Match(NamedTuple):
 
 
 def results(
-    cursor: Cursor, form: Form, described: Sequence[Context], matches: Iterable[Match]
+    cursor: Cursor,
+    form: Form,
+    described: Sequence[Context],
+    matches: Iterable[Match],
+    from_file: FromFile | None = None,
 ) -> dict[Match, Result]:
     """Build results without scores, leaving out documents deleted in the meantime.
 
     Args:
         described: all contexts.
+        from_file: see `bm25.Shelf`.
     """
     words = frozenset(form.words.items())
 
@@ -67,7 +72,8 @@ def results(
         presenter = Presenter(form, described)
         shown = _of_large(cursor, presenter, unknown)
         others = [each for each in unknown if each not in shown]
-        texts = bm25.documents(cursor, [each.match.document_id for each in others])
+        ids = [each.match.document_id for each in others]
+        texts = bm25.documents(cursor, ids, from_file)
         there = [each for each in others if each.match.document_id in texts]
         shown |= {
             each: presenter.result(texts[each.match.document_id], each.match) for each in there

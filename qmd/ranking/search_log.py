@@ -142,7 +142,7 @@ class Log:
 
 def is_kept(cursor: Cursor) -> bool:
     """Check that searches are logged, as index.yml says."""
-    return not cursor.run("store/setting", name=SETTING)
+    return cursor.fact("log", lambda: not cursor.run("store/setting", name=SETTING), bool)
 
 
 def keep(cursor: Cursor, *, on: bool) -> None:

@@ -11,7 +11,7 @@ from qmd.ranking.lexicon import Lexicon, Strings
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import given
-from qmd.types import FileStamp, Text
+from qmd.types import FileStamp, FromFile, Text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -167,10 +167,24 @@ class DocumentShelf:
             for number, columns, slot in found
         }
 
-    def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
-        """Load documents with their texts, by number, without deleted ones."""
+    def texts(
+        self, cursor: Cursor, ids: Sequence[int], from_file: FromFile | None = None
+    ) -> dict[int, Text]:
+        """Load documents with their texts, by number, without deleted ones.
+
+        Args:
+            from_file: reads the text of a file, if that is the one with a hash; most are read so
+                where the sizes of files are known, in a fifth of the time that a statement takes.
+        """
         found = [(*each, each[1].names.hash[each[2]]) for each in self._found(ids)]
-        bodies = document_lookup.bodies(cursor, [hashed for *_, hashed in found])
+        bodies = {}
+        if from_file is not None and self._stamps is not None:
+            stamps = self.files(cursor, ids)
+            of_files = [(stamps[number], each) for number, *_, each in found if number in stamps]
+            read = ((hashed, from_file(stamp, hashed)) for stamp, hashed in of_files)
+            bodies = {hashed: body for hashed, body in read if body is not None}
+        others = [hashed for *_, hashed in found if hashed not in bodies]
+        bodies |= document_lookup.bodies(cursor, others)
         return {
             number: columns.text(slot, bodies[hashed])
             for number, columns, slot, hashed in found

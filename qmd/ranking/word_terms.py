@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from qmd.ranking.postings import Postings
@@ -32,13 +33,13 @@ class WordForm(NamedTuple):
     """Another form of a word of a query.
 
     Attributes:
-        words: as texts may have it.
+        words: gives it as texts may have it, which takes time and is of use where a text does.
         share: weight, relative to the word.
     """
 
     term_id: int
     asked: str
-    words: Sequence[str]
+    words: Callable[[], Iterable[str]]
     share: float
 
 
@@ -53,16 +54,18 @@ class WordTerms:
     """
 
     def __init__(self, postings: Postings, query: Query, languages: Sequence[str]) -> None:
+        self._postings = postings
         self._query = query
         self._languages = languages
         phrases = (*query.phrases, *query.excluded)
+        begins = dict.fromkeys(query.prefixes)
         words = dict.fromkeys(query.words)
-        words |= dict.fromkeys(query.prefixes)
         for leaf in _leaves(query.tests):
             if isinstance(leaf, Prefix):
-                words |= dict.fromkeys([leaf.begin])
+                begins[leaf.begin] = None
             else:
                 words |= dict.fromkeys(word for word, _ in leaf.elements)
+        words |= begins
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
@@ -72,7 +75,7 @@ class WordTerms:
         forms |= {form for phrase in phrases for form in phrase.forms}
         forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
         forms -= words.keys()
-        known = postings.near([*words, *sorted(forms)])
+        known = postings.near([*words, *sorted(forms)], list(begins))
         self.ids: dict[str, int] = {
             asked: term_id
             for asked, near in known.items()
@@ -82,8 +85,7 @@ class WordTerms:
         self._near = known
         asked = [*words, *(form for form in forms if self._may_have_stem(form))]
         unknown = [word for word in asked if word not in self.ids]
-        stems = terms(unknown)
-        self.ids.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
+        self.ids.update(zip(unknown, (term_id for term_id, _ in terms(unknown)), strict=True))
 
     def _stems_of(self, word: str) -> dict[str, str]:
         """Return the stems of a word in the languages of documents, each with its language."""
@@ -105,8 +107,9 @@ class WordTerms:
         """Return words of the index that have a stem."""
         from qmd.text.stems import stems_of_all
 
-        near = [word for word, _ in self._near.get(stemmed, ()) if word.isalpha()]
-        found = zip(near, stems_of_all(near, code), strict=True)
+        near = self._postings.near([stemmed], [stemmed])[stemmed]
+        words = [word for word, _ in near if word.isalpha()]
+        found = zip(words, stems_of_all(words, code), strict=True)
         return [word for word, found_stem in found if found_stem == stemmed]
 
     def _may_have_stem(self, form: str) -> bool:
@@ -157,18 +160,17 @@ class WordTerms:
     def forms_of(self, word: str) -> list[WordForm]:
         """Return other forms of a word: with a hyphen, without its marks."""
         forms = [
-            WordForm(self.ids[other], word, [other], FORM)
+            WordForm(self.ids[other], word, partial(list, [other]), FORM)
             for of, other in self._query.forms
             if of == word and other in self.ids
         ]
         forms += [
-            WordForm(self.ids[stemmed], word, self._inflected(stemmed, code), STEM)
+            WordForm(self.ids[stemmed], word, partial(self._inflected, stemmed, code), STEM)
             for stemmed, code in self._stems.get(word, {}).items()
             if stemmed in self.ids
         ]
         if len(word) > 2 and not MARK.search(word):
-            written = [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
-            forms.append(WordForm(joined_id(self.ids[word]), word, written, FORM))
+            forms.append(WordForm(joined_id(self.ids[word]), word, partial(_written, word), FORM))
         return forms
 
     def forms_of_name(self, phrase: Phrase) -> list[WordForm]:
@@ -178,12 +180,18 @@ class WordTerms:
         for each in phrase.forms:
             whole = each.replace("-", "") if tokenizer.is_joined(each) else each
             if whole in self.ids:
-                forms.append(WordForm(self.ids[whole], asked, [whole], FORM))
+                forms.append(WordForm(self.ids[whole], asked, partial(list, [whole]), FORM))
                 if whole != each:
-                    forms.append(WordForm(joined_id(self.ids[whole]), asked, [each], FORM))
+                    joined = joined_id(self.ids[whole])
+                    forms.append(WordForm(joined, asked, partial(list, [each]), FORM))
             elif each in self.ids:
-                forms.append(WordForm(self.ids[each], asked, [each], FORM))
+                forms.append(WordForm(self.ids[each], asked, partial(list, [each]), FORM))
         return forms
+
+
+def _written(word: str) -> list[str]:
+    """Return the ways to write a word as two that a hyphen joins."""
+    return [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
 
 
 def _leaves(tests: Iterable[object]) -> Iterator[Phrase | Prefix]:

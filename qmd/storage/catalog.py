@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import paths
@@ -46,15 +47,23 @@ def collections(cursor: Cursor) -> list[Collection]:
 
 
 def _all(cursor: Cursor) -> list[Collection]:
-    return [
-        each._replace(ignored=tuple(each.ignored), converted=tuple(each.converted))
-        for each in cursor.rows(Collection, "collections/all")
-    ]
+    def made(rows: Sequence[Sequence[Any]]) -> list[Collection]:
+        known = [Collection(*row) for row in rows]
+        return [
+            each._replace(ignored=tuple(each.ignored), converted=tuple(each.converted))
+            for each in known
+        ]
+
+    return cursor.fact("collections", partial(cursor.run, "collections/all"), made)
 
 
 def contexts(cursor: Cursor) -> list[Context]:
     """List all contexts, the most general first."""
-    return cursor.rows(Context, "collections/contexts")
+    return cursor.fact(
+        "contexts",
+        partial(cursor.run, "collections/contexts"),
+        lambda rows: [Context(*row) for row in rows],
+    )
 
 
 def begin_adding(cursor: Cursor, root: str, mask: str) -> None:
@@ -79,7 +88,17 @@ def _adding(root: str, mask: str) -> str:
 
 def overview(cursor: Cursor) -> list[Overview]:
     """List each collection with the totals of its documents."""
-    return cursor.rows(Overview, "collections/overview")
+
+    def made(rows: Sequence[Sequence[Any]]) -> list[Overview]:
+        found = [Overview(*row) for row in rows]
+        return [each._replace(modified=time_of(each.modified)) for each in found]
+
+    return cursor.fact("overview", partial(cursor.run, "collections/overview"), made)
+
+
+def time_of(saved: str | datetime | None) -> datetime | None:
+    """Return a time that may have been saved as text."""
+    return datetime.fromisoformat(saved) if isinstance(saved, str) else saved
 
 
 def folders(cursor: Cursor) -> list[TopFolder]:
@@ -114,8 +133,12 @@ def unread_files(cursor: Cursor) -> dict[str, list[tuple[str, str]]]:
 def config_digest(cursor: Cursor) -> str | None:
     """Return the digest of the index.yml that the tables reflect."""
     name = "config_digest"
-    rows = cursor.each("once", [name], lambda _: {name: cursor.run("store/setting", name=name)})
-    return str(rows[name][0][0]) if rows[name] else None
+
+    def read(_: list[str]) -> dict[str, str | None]:
+        rows = partial(cursor.run, "store/setting", name=name)
+        return {name: cursor.fact(name, rows, lambda found: str(found[0][0]) if found else None)}
+
+    return cursor.each("once", [name], read)[name]
 
 
 def allow_records(cursor: Cursor, *, on: bool) -> None:

@@ -12,14 +12,14 @@ from contextlib import closing
 from pathlib import Path
 
 from qmd.errors import IndexFailure
-from qmd.storage.attachment import ENGINE, ROW_GROUP_SIZE
+from qmd.storage.attachment import ENGINE, ROW_GROUP_SIZE, SORTED_ROW_GROUP_SIZE
 from qmd.storage.cursor import Cursor, DatabaseError, connected
 from qmd.storage.database import Database
 from qmd.storage.duckdb_errors import translate
 from qmd.storage.file_version import version_of
 from qmd.storage.scratch import workplace
 from qmd.storage.snapshot import write_snapshot
-from qmd.storage.statements import filled
+from qmd.storage.statements import filled, statement, without_header
 
 MAX_COMPACTED_SHARE = 0.9
 """Largest share of its size that a compacted index may have to replace the old one."""
@@ -80,10 +80,23 @@ def _attempt(database: Database, folder: Path) -> bool:
 
 
 def _write_anew(old: Path, new: Path, folder: Path) -> None:
-    text = filled("maintenance/compact", old=old, new=new, row_group_size=ROW_GROUP_SIZE)
+    begin = filled(
+        "maintenance/compact",
+        old=old,
+        new=new,
+        row_group_size=ROW_GROUP_SIZE,
+        sorted_row_group_size=SORTED_ROW_GROUP_SIZE,
+    )
+    copy = without_header("maintenance/copy_table")
     config = ENGINE | {"temp_directory": str(folder / "spill")}
     try:
         with closing(connected(config)) as engine:
-            engine.execute(text)
+            engine.execute(begin)
+            engine.begin()
+            for (table,) in engine.execute(statement("store/tables")).fetchall():
+                if table != "postings":
+                    engine.execute(copy.replace("$table", f'"{table}"'))
+            engine.commit()
+            engine.execute(statement("maintenance/compacted"))
     except DatabaseError as error:
         raise translate(old, error) or error from error

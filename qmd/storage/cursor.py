@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import _duckdb
 
@@ -14,6 +14,9 @@ from qmd.storage.arrow import Relation, load_arrow
 from qmd.storage.prepared import PreparedStatements
 from qmd.storage.stand_ins import HiddenModules, stood_in
 from qmd.storage.statements import given, statement
+
+if TYPE_CHECKING:
+    from qmd.storage.saved_facts import SavedFacts
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself, or more;
 # the wheel's native module is nearly all that is needed (`load_arrow`).
@@ -53,6 +56,7 @@ class Memory:
         shed: callback that releases memory of what is held, to be loaded again; None: nothing.
         held: objects loaded from the whole file, by kind; their modules know the types.
         missed: callback for each search that postings in memory would have answered.
+        facts: saved beside the index, in a process that ends after one command.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class Memory:
         self.shed: Callable[[], None] | None = None
         self.held: dict[str, object] = {}
         self.missed = missed
+        self.facts: SavedFacts | None = None
         self._known: dict[str, dict[Any, Any]] = {}
         self._sizes: dict[str, int] = {}
 
@@ -124,6 +129,11 @@ class Cursor:
                 total = sum(sizes[key] for key in worth)
                 self.memory.add(kind, {key: made[key] for key in worth}, total, most=most)
         return found
+
+    def fact(self, name: str, read: Callable[[], object], made: Callable[[Any], T]) -> T:
+        """Return a fact about the whole index. See `SavedFacts.get`."""
+        facts = self.memory.facts if self.memory else None
+        return made(read()) if facts is None else facts.get(name, read, made)
 
     def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows as tuples.

@@ -32,6 +32,7 @@ class Database(ThreadLock):
         memory_limit: of DuckDB's buffers, as DuckDB writes it.
         threads: that share a statement out. A search is too short for that.
         schema: number of the last migration to run; None: all.
+        saves: facts about the index are saved beside it if the process ends after one command.
     """
 
     def read(
@@ -87,15 +88,18 @@ class Database(ThreadLock):
             self._memory[key] = version, found
         return found
 
-    def write(self, work: Callable[[Cursor], Result]) -> Result:
+    def write(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
         """Run `work` as one transaction, alone among all processes.
+
+        Args:
+            is_merge: see `Attachment.attach_to_write`.
 
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
         ensure_descriptors(self.path)
         with self._alone():
-            return self._transaction(work)
+            return self._transaction(work, is_merge=is_merge)
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
         """Replace this index file by another, alone among all processes.
@@ -167,6 +171,8 @@ class Database(ThreadLock):
             if not self._turn.wait_for(lambda: not self._active, patience):
                 return  # the last of them detaches it
             self._closed = False
+            if self._facts is not None:
+                self._facts.save()
             self._detach()
             self._drop(last=True)
             # A read that comes from here on has a watcher of its own.

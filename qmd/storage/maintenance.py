@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qmd.errors import JobRunning
-from qmd.storage import long_texts
+from qmd.storage import catalog, long_texts
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand
@@ -124,7 +124,12 @@ def merge_size(cursor: Cursor) -> MergeSize:
 
 def totals(cursor: Cursor) -> Totals:
     """Count the content of the index."""
-    return cursor.rows(Totals, "maintenance/totals")[0]
+
+    def made(rows: Sequence[Sequence[Any]]) -> Totals:
+        found = Totals(*rows[0])
+        return found._replace(modified=catalog.time_of(found.modified))
+
+    return cursor.fact("totals", partial(cursor.run, "maintenance/totals"), made)
 
 
 def problems(cursor: Cursor) -> list[IntegrityProblem]:
@@ -211,7 +216,7 @@ def _merge(database: Database, now: MergeSize) -> None:
     step = LAST_TERM // now.slices + 1
     for at in range(now.slices):
         high = min((at + 1) * step - 1, LAST_TERM)
-        database.write(partial(_merge_slice, low=at * step, high=high))
+        database.write(partial(_merge_slice, low=at * step, high=high), is_merge=True)
     database.write(partial(_finish, gone=gone))
 
 

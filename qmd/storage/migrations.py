@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
@@ -97,9 +97,14 @@ def _run(cursor: Cursor, together: Sequence[Migration]) -> None:
         raise
 
 
+def _ledger(rows: Sequence[Sequence[Any]]) -> list[LedgerRow]:
+    return [LedgerRow(*row) for row in rows]
+
+
 def _missing(cursor: Cursor, path: Path) -> list[Migration]:
     try:
-        applied = {row.version: row for row in cursor.rows(LedgerRow, "store/applied")}
+        rows = cursor.fact("ledger", partial(cursor.run, "store/applied"), _ledger)
+        applied = {row.version: row for row in rows}
     except NoSuchTable:
         if cursor.run("store/tables"):
             raise IndexUnreadable(path, "it is a DuckDB database, but not one of qmd's.") from None

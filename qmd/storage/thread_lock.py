@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from qmd import processes
 from qmd.errors import (
     IndexBusy,
     IndexNotWritable,
@@ -29,6 +30,9 @@ from qmd.storage.duckdb_errors import translating
 from qmd.storage.extent import cut_back, extent_of
 from qmd.storage.file_lock import FileLock
 from qmd.storage.file_version import GONE, Version, version_of
+
+if TYPE_CHECKING:
+    from qmd.storage.saved_facts import SavedFacts
 
 Result = TypeVar("Result")
 
@@ -47,7 +51,7 @@ class ThreadLock:
     """The readers and the writer of one index in this process.
 
     Args:
-        path, warm, patience, memory_limit, threads, schema: see `Database`.
+        path, warm, patience, memory_limit, threads, schema, saves: see `Database`.
 
     Attributes:
         missed: callback for each search that postings in memory would have answered.
@@ -62,6 +66,7 @@ class ThreadLock:
         memory_limit: str = "1GB",
         threads: int = 1,
         schema: int | None = None,
+        saves: bool = False,
     ) -> None:
         self.path = path
         self._process = os.getpid()
@@ -76,6 +81,8 @@ class ThreadLock:
         self._active = 0
         self._attached: Version | None = None  # the file as it was then
         self._seen = Memory()  # of what is attached
+        self._saves = saves
+        self._facts: SavedFacts | None = None
         self._unshed = 0  # reads since DuckDB's pages were released
         self.missed: Callable[[Cursor], None] | None = None
         self._writing = False
@@ -205,10 +212,12 @@ class ThreadLock:
                     self._attached = seen
                     self._last_in = time.monotonic()
                     self._seen = Memory(seen.inode or None, self.missed)
+                    self._seen.facts = self._facts_of(seen)
                     self._unshed = SHED_READS
                     self._asleep.notify_all()
                     with translating(self.path):
-                        if migrations.is_current(Cursor(self._attachment.connection()), self.path):
+                        cursor = Cursor(self._attachment.connection(), self._seen)
+                        if migrations.is_current(cursor, self.path):
                             return
                 except BaseException:
                     self._detach()
@@ -222,6 +231,16 @@ class ThreadLock:
             finally:
                 self._turn.acquire()
         raise IndexUnreadable(self.path, "it has no tables, and cannot be given any.")
+
+    def _facts_of(self, version: Version) -> SavedFacts | None:
+        """Return the facts about an attached version of the file; None: nothing is saved."""
+        if not self._saves or not processes.leave_open:
+            return None
+        if self._facts is None or self._facts.version != version:
+            from qmd.storage.saved_facts import SavedFacts
+
+            self._facts = SavedFacts(self.path, version)
+        return self._facts
 
     # -- writing ---------------------------------------------------------------
 
@@ -267,14 +286,14 @@ class ThreadLock:
                 self._turn.wait(WATCH_SECONDS)
             self._detach()
 
-    def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
+    def _transaction(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
         before = extent_of(self.path)
         with self._attaching():
-            self._attachment.attach_to_write(self._began)
+            self._attachment.attach_to_write(self._began, is_merge=is_merge)
         self._last_in = time.monotonic()
         try:
             with translating(self.path):

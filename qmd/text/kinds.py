@@ -203,6 +203,12 @@ def may_have_places(path: str) -> bool:
     return kind is None or bool(kind.reader) or kind.suffixes.startswith(".txt")
 
 
+def is_plain(path: str) -> bool:
+    """Tell whether a file of that name is text that is indexed as it stands, but for few."""
+    kind = _BUILT_IN.get(suffix_of(path))
+    return kind is not None and not kind.reader
+
+
 def is_group(part: str) -> bool:
     """Tell whether a part of a mask is a word that stands for a group of kinds."""
     return part in GROUPS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from email.message import EmailMessage
 from functools import partial
+from types import SimpleNamespace
 
 import anyio
 import pytest
@@ -13,11 +14,26 @@ from qmd.errors import CollectionNotFound
 from qmd.operations import freshness
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
+from qmd.ranking import bm25
+from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 from tests.ingest.test_readings import configure
 from tests.ranking.test_holder import engine_of, hold
 
 LONG_AGO = 1_600_000_000
+
+
+def noted(monkeypatch):
+    """List the statements that run from now on and are planned once."""
+    run = []
+    again = Cursor.again
+
+    def note(cursor, name, **given):
+        run.append(name)
+        return again(cursor, name, **given)
+
+    monkeypatch.setattr(Cursor, "again", note)
+    return run
 
 
 @pytest.fixture
@@ -52,14 +68,7 @@ def test_nothing_is_stale_after_an_update(notes):
 
 
 def test_the_records_of_unchanged_files_are_in_memory_with_the_postings(notes, monkeypatch):
-    run = []
-    again = Cursor.again
-
-    def noted(cursor, name, **given):
-        run.append(name)
-        return again(cursor, name, **given)
-
-    monkeypatch.setattr(Cursor, "again", noted)
+    run = noted(monkeypatch)
     mapped = engine_of(notes)
     assert hold(mapped) is not None
     assert not search(mapped, "pot")[0].stale
@@ -71,6 +80,77 @@ def test_the_records_of_unchanged_files_are_in_memory_with_the_postings(notes, m
     assert marks(mapped) == {"tea.md": False, "pot.md": False}
     assert "documents/recorded" in run
     mapped.close()
+
+
+def texts_of_second_search(library):
+    """Texts that a process with postings in memory gives once it knows the sizes of files."""
+    mapped = engine_of(library)
+    assert hold(mapped) is not None
+    for _ in range(2):
+        mapped.database.read(lambda cursor: bm25.held(cursor).shelf.files(cursor, []))
+    found = search(mapped, "green", full=True)
+    mapped.close()
+    return {each.file.removeprefix("notes/"): each.body for each in found}
+
+
+def test_texts_of_results_are_read_from_their_files(notes, monkeypatch):
+    run = noted(monkeypatch)
+    monkeypatch.setattr(document_lookup, "bodies", lambda _, hashes: dict.fromkeys(hashes, "?"))
+    found = texts_of_second_search(notes)
+    assert found == {name: f"# {name}\n\ngreen leaves\n" for name in ("tea.md", "pot.md")}
+    assert "documents/bodies" not in run
+
+
+@pytest.mark.parametrize("put", ["other", "shorter", "nothing", "folder", "pipe", "link"])
+def test_texts_are_those_of_the_index_whatever_has_become_of_the_file(notes, put):
+    place = notes.root / "tea.md"
+    text = place.read_text()
+    place.unlink()
+    if put == "other":
+        place.write_text(text.replace("green", "white"))
+        os.utime(place, (LONG_AGO, LONG_AGO))  # as if it were the same
+    elif put == "shorter":
+        place.write_text(text[:-3])
+    elif put == "folder":
+        place.mkdir()
+    elif put == "pipe":
+        os.mkfifo(place)
+    elif put == "link":
+        (notes.root.parent / "elsewhere").write_text(text)
+        place.symlink_to(notes.root.parent / "elsewhere")
+    assert texts_of_second_search(notes)["tea.md"] == text
+
+
+def test_texts_that_a_reader_has_made_are_those_of_the_index(library):
+    library.write("tea.html", "<title>Tea</title><p>green leaves</p>")
+    library.write("pot.md", "# Pot\r\n\r\ngreen\r\n")
+    configure(library, mask="all")
+    library.update()
+    mapped = texts_of_second_search(library)
+    found = search(library.engine, "green", full=True)
+    assert mapped == {each.file.removeprefix("notes/"): each.body for each in found}
+    assert len(mapped) == 2
+
+
+def test_files_of_folders_that_may_not_be_read_are_left_alone(notes, monkeypatch):
+    monkeypatch.setattr(freshness, "_readable", lambda index, names: set())
+    monkeypatch.setattr(freshness.kinds, "is_plain", None)  # is asked of each that may be read
+    assert texts_of_second_search(notes)["tea.md"] == "# tea.md\n\ngreen leaves\n"
+
+
+def test_a_file_whose_text_is_elsewhere_is_not_read(notes, monkeypatch):
+    stat = os.fstat
+
+    def without_blocks(descriptor):
+        info = stat(descriptor)
+        known = {name: getattr(info, name) for name in dir(info) if name.startswith("st_")}
+        return SimpleNamespace(**known | {"st_blocks": 0})
+
+    read = []
+    monkeypatch.setattr(freshness.os, "fstat", without_blocks)
+    monkeypatch.setattr(freshness.hashes, "content_hash", read.append)
+    assert texts_of_second_search(notes)["tea.md"] == "# tea.md\n\ngreen leaves\n"
+    assert read == [b"", b""]
 
 
 def test_a_file_that_an_update_is_to_read_again_is_not_stale(notes):

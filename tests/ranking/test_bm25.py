@@ -15,7 +15,8 @@ from qmd.ingest import inversion
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.ranking import query
-from qmd.ranking.query_terms import ACCENTED, COMMON, PREFIX_WEIGHT
+from qmd.ranking.postings import COMMON
+from qmd.ranking.query_terms import ACCENTED, PREFIX_WEIGHT
 from qmd.storage import extensions
 from qmd.text import tokenizer as words
 from qmd.text.hashes import accented_id

@@ -110,8 +110,9 @@ def test_a_large_document_is_found_and_read_without_its_whole_text(library, monk
         raise AssertionError
 
     monkeypatch.setattr(document_lookup, "bodies", whole)
+    documents = bm25.documents
     monkeypatch.setattr(
-        bm25, "documents", lambda cursor, ids, real=bm25.documents: real(cursor, few(cursor, ids))
+        bm25, "documents", lambda cursor, ids, *more: documents(cursor, few(cursor, ids), *more)
     )
     [found] = [each for each in search(library.engine, "rare kettle") if "big" in each.file]
     assert found.line == 110_004

@@ -10,7 +10,7 @@ import pytest
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
-from qmd.ranking import bm25
+from qmd.ranking import bm25, link_pages
 from qmd.ranking.link_pages import Links, Name, is_meant, points_to, read_links
 
 SUMMARY = """# Summary
@@ -94,6 +94,20 @@ def test_postings_in_memory_give_the_same(book):
         warm.close()
     assert before == after
     assert files(search(book.engine, asked[0]))[:2] == ["tea/green.md", "SUMMARY.md"]
+
+
+def test_links_below_what_is_shown_are_not_read(book, monkeypatch):
+    read = []
+    links = link_pages._links
+    monkeypatch.setattr(
+        link_pages, "_links", lambda cursor, ids: read.append(list(ids)) or links(cursor, ids)
+    )
+    alone = search(book.engine, "brewing water eighty degrees minutes", limit=1)
+    assert files(alone) == ["tea/green.md"]
+    assert not read
+    both = search(book.engine, "brewing green tea", limit=1)
+    assert files(both) == ["tea/green.md"]
+    assert len(read) == 1
 
 
 def test_the_explanation_adds_up(book):

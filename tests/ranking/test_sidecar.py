@@ -5,14 +5,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.operations.cleanup import cleanup
 from qmd.operations.search import search
-from qmd.ranking import postings_reader
+from qmd.ranking import inverted_index, postings_reader
 from tests.library import Library
 from tests.ranking.sidecars import another, mapped, two_notes
 from tests.ranking.test_holder import (
@@ -75,6 +77,28 @@ def test_a_sidecar_of_any_time_answers_as_the_tables_do(history, questions, limi
                     expected = answer(library.engine, text, limit=limit)
                     assert answer(engine, text, limit=limit) == expected
         library.engine.close()
+
+
+@pytest.mark.parametrize("count", [19, 20])
+def test_a_common_word_has_longer_ones_where_its_beginning_is_asked_for(library, count):
+    for number in range(count):
+        library.write(f"{number}.md", f"tea {number}")
+    library.write("pot.md", "A teapot of teak.")
+    library.update()
+    texts = ["tea", "tea*", "teas pot", "a OR tea*", '"tea 3" teapo*', "teapot tea", "(tea OR b)"]
+    expected = [answer(library.engine, text, limit=30) for text in texts]
+    with another(library) as engine:
+        assert hold(engine) is not None
+        assert [answer(engine, text, limit=30) for text in texts] == expected
+    is_found = ["pot.md" in str(found) for found, *_ in expected]
+    assert is_found == [count < 20, True, True, True, False, True, count < 20]
+
+
+def test_a_phrase_that_begins_twice_in_one_place_is_counted_once():
+    slots, positions = np.array([0, 0, 1, 1, 1]), np.array([3, 3, 7, 5, 0])
+    part = SimpleNamespace(unpacked=lambda at, chosen: (slots, positions))
+    found = inverted_index._starts([(0, part, 0)], 1, np.ones(2, np.bool_))
+    assert found.tolist() == [2, (1 << 32) + 4, (1 << 32) + 6]
 
 
 def test_a_sidecar_serves_all_processes_and_later_ones(warm):

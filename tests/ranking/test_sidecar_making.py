@@ -16,6 +16,7 @@ from qmd.operations.cleanup import cleanup
 from qmd.operations.doctor import examine
 from qmd.operations.search import search
 from qmd.ranking import postings_file, postings_loader
+from qmd.ranking.lexicon import near
 from qmd.ranking.postings_loader import part_path
 from qmd.storage.file_lock import errand
 from tests.ranking.sidecars import another, answers, mapped, two_notes
@@ -146,11 +147,11 @@ def test_a_new_sidecar_leaves_the_old_one_to_those_who_have_it_mapped(warm):
     hold(warm.engine)
     before = answers(warm.engine)
     segment = held(warm.engine).segments[0]
-    words = segment.lexicon.near("tea", None)
+    words = near([segment.lexicon], "tea", lambda _: True)
     sidecar(warm).unlink()
     with another(warm) as engine:
         assert hold(engine) is not None
-    assert segment.lexicon.near("tea", None) == words
+    assert near([segment.lexicon], "tea", lambda _: True) == words
     assert answers(warm.engine) == before
 
 

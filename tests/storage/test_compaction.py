@@ -15,6 +15,7 @@ from qmd.storage import attachment, compaction, maintenance
 from qmd.storage.cursor import connected
 from qmd.storage.file_lock import dictionary
 from tests.library import Library
+from tests.storage.test_maintenance import largest_group
 
 
 @pytest.fixture
@@ -89,6 +90,17 @@ def test_the_file_becomes_small_and_answers_as_before(worn):
     worn.update()
     assert [each.file for each in list(search(stays, "milk"))] == ["notes/tea.md"]
     stays.close()
+
+
+def test_sorted_postings_stay_in_large_row_groups(worn):
+    worn.write("words.md", " ".join(f"word{number}" for number in range(6_000)))
+    worn.update()
+    maintenance.clean(worn.engine.database)
+    before = size(worn)
+    assert compaction.compact(worn.engine.database)
+    assert size(worn) < before / 2
+    assert largest_group(worn, "postings") > 6_000
+    assert largest_group(worn, "words") == 4_096
 
 
 def test_a_file_without_room_to_give_back_is_left_alone(library):

@@ -50,6 +50,34 @@ def falls(library):
     return count
 
 
+def largest_group(library, table):
+    """Rows of the largest row group of a table."""
+    [(rows,)] = library.ask(
+        "select max(rows) from (select sum(count) as rows"
+        f" from pragma_storage_info('{table}') where column_id = 0 and segment_type <> 'VALIDITY'"
+        " group by row_group_id)"
+    )
+    return rows
+
+
+def test_sorted_postings_are_in_large_row_groups_and_nothing_else_is(library, monkeypatch):
+    database = library.engine.database
+    for name in ("tea", "cake"):
+        library.write(f"{name}.md", " ".join(f"word{number}" for number in range(14_000)))
+        library.update()
+        library.write(f"{name}s.md", name)
+    assert largest_group(library, "postings") == 4_096
+    assert maintenance.merge(database, always=True)
+    assert largest_group(library, "postings") > 28_000
+    assert largest_group(library, "words") == 4_096
+    library.update()
+    assert largest_group(library, "postings") > 28_000
+    monkeypatch.setattr(maintenance, "_finish", lambda _, gone: None)
+    assert maintenance.merge(database, always=True)
+    assert largest_group(library, "words") == 4_096
+    assert library.problems() == []
+
+
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_a_merge_leaves_postings_in_order_and_answers_as_they_were(library, monkeypatch, size):
     monkeypatch.setattr(maintenance, "SLICE_POSTINGS", size)

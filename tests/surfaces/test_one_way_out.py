@@ -43,6 +43,8 @@ ALLOWED = {
     ("startup.py", "sys.stderr"): "before anything is loaded; a constant",
     ("startup.py", "sys.stdout"): "sets how characters are encoded",
     ("__main__.py", "os.write"): "a constant, before anything is loaded",
+    ("windows.py", "sys.stderr"): "sets how characters are encoded",
+    ("windows.py", "sys.stdout"): "sets how characters are encoded",
     ("startup.py", "os.write"): "a constant, where there is no memory for more",
     ("startup.py", "getattr(sys)"): "looks which streams are closed",
 }

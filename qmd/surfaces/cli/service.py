@@ -59,7 +59,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     """Show whether the service is installed, runs, and carries commands out."""
     here = state(context)
     found = _service(here)
-    path = forward.socket_of(here.environ, str(here.place.database))
+    path = forward.endpoint_of(here.environ, str(here.place.database))
     facts = {
         "installed": found.file.exists(),
         "running": service.is_active(found),

@@ -1,14 +1,13 @@
 """Commands of other processes, carried out by a server: requests in, output and exit code out.
 
-`listener` accepts connections of the same user at a Unix socket, `session` is one of them,
-`command` runs what it asks for on the open index. `qmd/forward.py` is the other side. On Windows,
-each command runs by itself.
+`listener` accepts connections of the same user, at a Unix socket or a named pipe of Windows,
+`session` is one of them, `command` runs what it asks for on the open index. `qmd/forward.py` is
+the other side.
 """
 
 from __future__ import annotations
 
-import sys
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def serving(index: Index, carry_out: CarryOut) -> AbstractContextManager[None]:
-    """Carry out commands of other processes on an open index, where they can be forwarded."""
-    if sys.platform == "win32":
-        return nullcontext()
+    """Carry out commands of other processes on an open index."""
     from qmd.surfaces.forwarded import listener
 
     return listener.listening(index, carry_out)

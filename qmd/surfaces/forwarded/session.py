@@ -13,9 +13,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from qmd import forward
 from qmd.storage.cancellation import Stop
+
+if TYPE_CHECKING:
+    if sys.platform == "win32":
+        from qmd.surfaces.forwarded.pipes import PipeLink
+
+        Link = PipeLink
+    else:
+        Link = socket.socket
 
 REQUEST_SECONDS = 5.0
 """Seconds in which a request has to arrive whole, and in which a front has to end its side."""
@@ -28,7 +37,7 @@ class Session:
     """One connection.
 
     Args:
-        link: accepted, from a process of the same user.
+        link: accepted, from a process of the same user; it does not block.
         turns: commands that may run at the same time.
 
     Attributes:
@@ -39,8 +48,7 @@ class Session:
         is_waiting: it waits for its front to read, or to send.
     """
 
-    def __init__(self, link: socket.socket, turns: threading.Semaphore) -> None:
-        link.setblocking(False)
+    def __init__(self, link: Link, turns: threading.Semaphore) -> None:
         self.link = link
         self.stop = Stop()
         self.has_sent = self.is_gone = self.is_taken = False
@@ -188,7 +196,8 @@ class Session:
 
     def _wait_for_reader(self) -> None:
         if sys.platform == "win32":
-            raise NotImplementedError
+            self.link.wait_for_reader(LOOK_SECONDS)
+            return
         look = select.poll()
         look.register(self.link, select.POLLOUT)
         look.poll(LOOK_SECONDS * 1000)

@@ -176,8 +176,8 @@ def test_a_document_that_goes_before_it_is_judged_is_left_out(helped, judge, mon
     garage(helped)
     documents = hybrid.bm25.documents
 
-    def without_one(cursor, ids):
-        there = documents(cursor, ids)
+    def without_one(cursor, ids, from_file=None):
+        there = documents(cursor, ids, from_file)
         return {number: text for number, text in there.items() if text.path != "03.md"}
 
     monkeypatch.setattr(hybrid.bm25, "documents", without_one)

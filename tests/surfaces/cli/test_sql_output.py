@@ -30,6 +30,7 @@ BESIDE = [
     "index.duckdb.merge",
     *(f"index.duckdb{more}" for more in (".hnsw", ".hnsw.lock", ".searches.jsonl", ".new.csv")),
     "index.duckdb.compared",
+    "index.duckdb.facts",
     *(f"config/{name}" for name in ("index.yml", "index.yml.lock", "trusted.json")),
     "config/trusted.json.lock",
 ]

@@ -33,10 +33,11 @@ def fronts(tmp_path_factory: pytest.TempPathFactory, runtime: str) -> Fronts:
     (notes / "work").mkdir(parents=True)
     (folder / "home").mkdir()
     (notes / "tea.md").write_text(
-        "---\nstatus: open\n---\n# Tea\n\nBrew *green* tea: grün, 緑茶.\n"
+        "---\nstatus: open\n---\n# Tea\n\nBrew *green* tea: grün, 緑茶.\n",
+        encoding="utf-8",
     )
     (notes / "work" / "plan.md").write_text("# Plan\n\nBuy tea.\n\n" + "More tea.\n" * 40)
-    (notes / "evil.md").write_text("# Evil \x1b[31mtea\n\nA \u202e turn.\n")
+    (notes / "evil.md").write_text("# Evil \x1b[31mtea\n\nA \u202e turn.\n", encoding="utf-8")
     (notes / "long.md").write_text("# Long\n\n" + "Water, sugar and time.\n" * 40_000)
     made = Fronts(folder, runtime)
     assert made.alone("collection", "add", notes).code == 0

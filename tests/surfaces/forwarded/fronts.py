@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import codecs
 import os
-import pty
 import socket
 import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from fcntl import ioctl
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 from qmd import forward, startup
 from qmd.operations.index import Index
@@ -24,8 +23,22 @@ from qmd.settings import environment
 from qmd.surfaces import cli
 from qmd.surfaces.forwarded.listener import Listener
 
-LONG = 60
+LONG = 300 if sys.platform == "win32" else 60
 """Seconds after which something that has to happen is taken for stuck."""
+
+if sys.platform == "win32":
+    from qmd import pipe
+    from qmd.surfaces.forwarded.pipes import PipeEndpoint
+else:
+    import pty
+    import termios
+    from fcntl import ioctl
+
+NEEDED = ("SYSTEMROOT", "USERPROFILE", "APPDATA")
+"""Variables without which a process of Windows does not start, or has no home."""
+
+of_sockets = pytest.mark.skipif(sys.platform == "win32", reason="Windows has pipes")
+"""Marks tests of sockets, signals or terminals."""
 
 codecs.register_error("spelled out", startup._spelled)
 
@@ -57,9 +70,9 @@ class Fronts:
             "XDG_CACHE_HOME": str(folder / "cache"),
             "XDG_RUNTIME_DIR": runtime,
             "TERM": "xterm-256color",
-            **{name: os.environ[name] for name in forward.ALIKE if name in os.environ},
+            **{name: os.environ[name] for name in (*forward.ALIKE, *NEEDED) if name in os.environ},
         }
-        self.socket = forward.socket_of(self.environ, self.environ["INDEX_PATH"])
+        self.socket = forward.endpoint_of(self.environ, self.environ["INDEX_PATH"])
 
     def call(self, *words: object, stdin: bytes = b"", merged: bool = False, **more) -> Done:
         """Run a command; its streams are pipes."""
@@ -139,6 +152,26 @@ class Fronts:
             index.close()
 
 
+@contextmanager
+def connected(fronts: Fronts) -> Iterator[forward.Link]:
+    """Connect to the server.
+
+    Raises:
+        OSError: there is none.
+    """
+    if sys.platform == "win32":
+        made = pipe.connected(fronts.socket, LONG)
+        if made is None:
+            raise ConnectionRefusedError
+    else:
+        made = socket.socket(socket.AF_UNIX)
+    with closing(made):
+        if sys.platform != "win32":
+            made.settimeout(LONG)
+            made.connect(fronts.socket)
+        yield made
+
+
 def until(holds) -> None:
     """Wait until something holds."""
     end = time.monotonic() + LONG
@@ -155,21 +188,26 @@ class Impostor:
     """
 
     def __init__(self, path: str, answers: bytes | None) -> None:
-        Path(path).parent.mkdir(mode=0o700, exist_ok=True)
-        Path(path).unlink(missing_ok=True)
         self.path = path
         self.requests: list[bytes] = []
         self._answers = answers
         self._kept: list[socket.socket] = []
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(path)
-        self._socket.listen(8)
+        self._is_closing = threading.Event()
+        if sys.platform == "win32":
+            self._endpoint = PipeEndpoint(path)
+            self._endpoint.look()
+        else:
+            Path(path).parent.mkdir(mode=0o700, exist_ok=True)
+            Path(path).unlink(missing_ok=True)
+            self._socket = socket.socket(socket.AF_UNIX)
+            self._socket.bind(path)
+            self._socket.listen(8)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        while True:
-            link, _ = self._socket.accept()
+        accepted = self._of_pipe if sys.platform == "win32" else self._of_socket
+        while (link := accepted()) is not None:
             data = link.recv(1 << 20)
             if not data:
                 link.close()
@@ -181,11 +219,49 @@ class Impostor:
                 link.sendall(self._answers)
                 link.close()
 
+    def _of_socket(self) -> socket.socket:
+        return self._socket.accept()[0]
+
+    def _of_pipe(self) -> _Accepted | None:
+        while not list(self._endpoint.ready(LONG)):
+            if self._is_closing.is_set():
+                return None
+        link = self._endpoint.accept()
+        return link and _Accepted(link)
+
     def close(self) -> None:
-        with socket.socket(socket.AF_UNIX) as last:
-            last.connect(self.path)
-        self._thread.join()
-        self._socket.close()
+        self._is_closing.set()
+        if sys.platform == "win32":
+            self._endpoint.wake()
+            self._thread.join()
+            self._endpoint.close()
+        else:
+            with socket.socket(socket.AF_UNIX) as last:
+                last.connect(self.path)
+            self._thread.join()
+            self._socket.close()
+            Path(self.path).unlink(missing_ok=True)
         for link in self._kept:
             link.close()
-        Path(self.path).unlink(missing_ok=True)
+
+
+class _Accepted:
+    """Connection of a pipe whose operations are waited for."""
+
+    def __init__(self, link) -> None:
+        self._link = link
+        self.close = link.close
+
+    def recv(self, size: int) -> bytes:
+        end = time.monotonic() + LONG
+        while time.monotonic() < end:
+            try:
+                return self._link.recv(size)
+            except BlockingIOError:
+                time.sleep(0.01)
+        raise TimeoutError
+
+    def sendall(self, data: bytes) -> None:
+        if data:
+            self._link.send(data)
+        self._link.wait_for_reader(LONG)

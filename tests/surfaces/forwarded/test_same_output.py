@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from tests.surfaces.forwarded.fronts import of_sockets
+
 COMMANDS = """
 search tea
 search tea --json -n 1
@@ -62,6 +64,7 @@ def test_in_pipes(server, line):
     assert through == server.alone(*words)
 
 
+@of_sockets
 @pytest.mark.parametrize("line", [each for each in COMMANDS if each != "sql"][::3])
 def test_at_a_terminal(server, line):
     words = shlex.split(line)
@@ -98,6 +101,7 @@ def test_with_stdin_that_is_no_text(server):
     assert through == server.alone("search", "-", stdin=b"\xff\xfe")
 
 
+@of_sockets
 def test_with_the_width_that_a_terminal_has_now(server):
     query = "select file, title, '…' || repeat('wide ', 40) as more from documents order by file"
     widths = {}
@@ -108,6 +112,7 @@ def test_with_the_width_that_a_terminal_has_now(server):
     assert widths[50] < widths[120]
 
 
+@of_sockets
 def test_without_colour_where_the_caller_wants_none(server):
     environ = {**server.environ, "NO_COLOR": "1"}
     through = server.at_terminal("search", "tea", env=environ)
@@ -132,6 +137,7 @@ def test_where_the_reader_ends_early(server):
         assert (done.returncode, done.stderr) == (0, b"")
 
 
+@of_sockets
 def test_where_the_disk_is_full(server):
     ends = []
     for words in (["get", "long.md"], ["--no-server", "get", "long.md"]):

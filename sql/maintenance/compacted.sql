@@ -1,0 +1,3 @@
+-- End the copy of an index; this writes it.
+detach qmd_index;
+detach old_index;
