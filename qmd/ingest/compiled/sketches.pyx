@@ -85,13 +85,28 @@ def sketched(
     )
 
 
+cdef inline uint64_t bucket(const uint16_t* signature, Py_ssize_t band) noexcept nogil:
+    cdef uint64_t value = band
+    cdef Py_ssize_t row
+    for row in range(ROWS):
+        value = mixed(value ^ ((<uint64_t>signature[band * ROWS + row] << 32) + <uint64_t>row))
+    return value
+
+
+cdef inline Py_ssize_t equal_minima(const uint16_t* one, const uint16_t* other) noexcept nogil:
+    cdef Py_ssize_t j, equal = 0
+    for j in range(BINS):
+        equal += one[j] == other[j]
+    return equal
+
+
 def near_pairs(const uint16_t[::1] bins, const uint32_t[::1] order, Py_ssize_t least, Py_ssize_t crowd):
     """See `sketches.plain_pairs`."""
-    cdef Py_ssize_t texts = order.shape[0], d, j, k, at, end, other, one, equal, first, second
-    cdef uint64_t value
+    cdef Py_ssize_t texts = order.shape[0], d, j, at, end, other, one, equal
+    cdef uint32_t first, second
     cdef vector[pair[uint64_t, uint32_t]] places
-    cdef vector[pair[uint32_t, uint32_t]] candidates
-    cdef pair[uint32_t, uint32_t] candidate
+    # Ranks of both, and their equal minima. Of texts that share a bucket, most are not near.
+    cdef vector[pair[pair[uint32_t, uint32_t], uint32_t]] near
     cdef vector[uint32_t] ranks
     ranks.resize(texts)
     for at in range(texts):
@@ -100,10 +115,7 @@ def near_pairs(const uint16_t[::1] bins, const uint32_t[::1] order, Py_ssize_t l
     for j in range(BANDS):  # one after the other, for less memory
         places.clear()
         for d in range(texts):
-            value = j
-            for k in range(ROWS):
-                value = mixed(value ^ ((<uint64_t>bins[d * BINS + j * ROWS + k] << 32) + <uint64_t>k))
-            places.push_back(pair[uint64_t, uint32_t](value, ranks[d]))
+            places.push_back(pair[uint64_t, uint32_t](bucket(&bins[d * BINS], j), ranks[d]))
         sort(places.begin(), places.end())
         at = 0
         while at < <Py_ssize_t>places.size():
@@ -112,31 +124,22 @@ def near_pairs(const uint16_t[::1] bins, const uint32_t[::1] order, Py_ssize_t l
                 end += 1
             for one in range(at, end if end - at < crowd else at + 1):
                 for other in range(one + 1, end):
-                    candidates.push_back(
-                        pair[uint32_t, uint32_t](places[one].second, places[other].second)
-                    )
+                    first, second = places[one].second, places[other].second
+                    equal = equal_minima(&bins[<Py_ssize_t>order[first] * BINS], &bins[<Py_ssize_t>order[second] * BINS])
+                    if equal >= least:
+                        near.push_back(
+                            pair[pair[uint32_t, uint32_t], uint32_t](
+                                pair[uint32_t, uint32_t](first, second), <uint32_t>equal
+                            )
+                        )
             at = end
-    sort(candidates.begin(), candidates.end())
+    sort(near.begin(), near.end())
     found = []
-    for at in range(<Py_ssize_t>candidates.size()):
-        candidate = candidates[at]
-        if at > 0 and candidate == candidates[at - 1]:
+    for at in range(<Py_ssize_t>near.size()):
+        if at > 0 and near[at].first == near[at - 1].first:
             continue
-        first, second = order[candidate.first] * BINS, order[candidate.second] * BINS
-        equal = 0
-        for j in range(BINS):
-            equal += bins[first + j] == bins[second + j]
-        if equal >= least:
-            found.append((candidate.first, candidate.second, equal))
+        found.append((near[at].first.first, near[at].first.second, near[at].second))
     return found
-
-
-cdef inline uint64_t bucket(const uint16_t* signature, Py_ssize_t band) noexcept nogil:
-    cdef uint64_t value = band
-    cdef Py_ssize_t row
-    for row in range(ROWS):
-        value = mixed(value ^ ((<uint64_t>signature[band * ROWS + row] << 32) + <uint64_t>row))
-    return value
 
 
 def near_some(
@@ -150,9 +153,8 @@ def near_some(
 ):
     """See `sketches.plainly_near_some`."""
     cdef Py_ssize_t count = some.shape[0] // BINS, rows = others.shape[0] // BINS
-    cdef Py_ssize_t text, row, band, equal, j
+    cdef Py_ssize_t text, row, band, equal
     cdef const uint16_t* signature
-    cdef const uint16_t* own
     cdef uint64_t value
     # Whether a band of some text begins with a number: nearly none does.
     cdef vector[char] begins = vector[char](BANDS << 16, 0)
@@ -195,10 +197,7 @@ def near_some(
             while at < shared.size() and shared[at] // BANDS == <uint32_t>text:
                 bands |= (<uint32_t>1) << (shared[at] % BANDS)
                 at += 1
-            own = &some[text * BINS]
-            equal = 0
-            for j in range(BINS):
-                equal += own[j] == signature[j]
+            equal = equal_minima(&some[text * BINS], signature)
             if equal >= least:
                 found.append((text, row, equal, bands))
     return found
