@@ -25,7 +25,7 @@ _FILE, _FOLDER, _LINK = 1, 2, 3
 """Kinds of what is in a folder, as the compiled module tells them."""
 
 
-class Entry(Protocol):
+class FolderEntry(Protocol):
     """Anything in a folder, as `os.DirEntry` tells of it."""
 
     @property
@@ -50,7 +50,7 @@ class Entry(Protocol):
 
 
 class ListedEntry(NamedTuple):
-    """Entry of the compiled listing."""
+    """FolderEntry of the compiled listing."""
 
     folder: str
     name: str
@@ -118,7 +118,7 @@ class FileColumns:
             column.append(value)
 
 
-def listed(folder: str, suffixes: frozenset[str]) -> tuple[list[str], Sequence[Entry]]:
+def listed(folder: str, suffixes: frozenset[str]) -> tuple[list[str], Sequence[FolderEntry]]:
     """List a folder in the order of names.
 
     Args:

@@ -1,12 +1,17 @@
 -- Check for signatures that were not compared with the others, and for documents since the texts
--- were grouped.
+-- were grouped whose texts have a signature that is not empty.
 --
 -- out  unsettled  boolean
+with recent as (
+    select hash
+    from documents
+    where document_id >= coalesce((select value from counters where name = 'grouped_documents'), 0)
+)
+
 select
     exists (from sketches where not settled)
     or exists (
-        from documents
-        where
-            document_id
-            >= coalesce((select value from counters where name = 'grouped_documents'), 0)
+        from recent
+        join sketches using (hash)
+        where octet_length(bins) > 0
     ) as unsettled

@@ -346,7 +346,7 @@ def test_a_read_only_index_is_searched_with_the_settings_it_has(qmd, notes, disk
 
 
 @pytest.mark.parametrize(
-    ("words", "free"), [(0, 0), (3000, 500_000), (100_000, 0), (100_000, 1_000_000)]
+    ("words", "free"), [(0, 0), (3000, 250_000), (100_000, 0), (100_000, 1_000_000)]
 )
 def test_on_a_full_disk_an_update_fails_in_words_and_works_again_with_room(
     qmd, notes, disk, words, free
