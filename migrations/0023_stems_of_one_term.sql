@@ -8,9 +8,14 @@ set value = greatest(value, coalesce(
 ))
 where name = 'stale_postings';
 
--- Outlines gave tags of several words, `#[[two words]]`, wrong lines behind links of HTML.
+-- Outlines gave tags of several words, `#[[two words]]`, wrong lines behind links of HTML, and ended
+-- tags of Hindi and other scripts at the first mark of a letter.
 update content
 set outline = null
 where
     contains(outline.kinds, 't')
-    and (contains(body, '#[[') or hash in (select hash from text_pieces));
+    and (
+        contains(body, '#[[')
+        or regexp_matches(outline.texts, '[^\x00-\x7f]')
+        or hash in (select hash from text_pieces)
+    );

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import datetime
 
 from qmd.errors import QueryError, UsageError
@@ -69,7 +70,8 @@ def _title(value: str, *, begins: bool, exact: bool) -> str:
 
     The last word may go on, as words of a query may, unless it stands in quotes.
     """
-    words = [tokenizer.fold(word) for word in re.findall(r"[^\W_]+", value)]
+    spelt = "".join(each if each != "_" and tokenizer.is_run(each) else " " for each in value)
+    words = [_unmarked(tokenizer.fold(word)) for word in spelt.split()]
     if not words:
         raise QueryError(
             f"title: has no word in '{value}'.\n\nName a word of the title, such as title:tea."
@@ -79,6 +81,15 @@ def _title(value: str, *, begins: bool, exact: bool) -> str:
     spaced = not any(tokenizer.is_gram(mark) for mark in words[0][:1])
     start = r"(?:^|[^\pL\pM\pN])" if spaced else ""
     return start + pattern + (r"(?:$|[^\pL\pM\pN])" if exact and spaced and not begins else "")
+
+
+def _unmarked(word: str) -> str:
+    """Remove all marks of letters, as DuckDB's strip_accents does: those of Hindi, too."""
+    if word.isascii():
+        return word
+    apart = unicodedata.normalize("NFD", word)
+    bare = "".join(each for each in apart if unicodedata.category(each)[0] != "M")
+    return unicodedata.normalize("NFC", bare)
 
 
 def _type(value: str) -> Filter | Clause:

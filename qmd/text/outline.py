@@ -24,6 +24,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from qmd.text.tokenizer import is_run
+
 BETWEEN = b"\x1e"
 """Separator between the parts of an outline, in none of them: ASCII's record separator."""
 
@@ -122,7 +124,6 @@ _DEFINITION = re.compile(
 )
 _RUN = re.compile(rb"`+")
 _AFTER_URL = b"?!.,:;*_~'\""
-_WORD = re.compile(r"[\w/-]+")
 
 
 def outline(data: bytes, start: int = 0) -> list[Mark]:
@@ -361,8 +362,9 @@ def _tag(data: bytes, first: int, last: int) -> tuple[int, int]:
     """Find the bounds of a tag. Beyond ASCII, letters are told from other characters."""
     text = data[first:last]
     if not text.isascii():
-        word = _WORD.match(text.decode(errors="replace"))
-        text = word[0].encode() if word else b""
+        decoded = text.decode(errors="replace")
+        others = (at for at, each in enumerate(decoded) if each not in "/-" and not is_run(each))
+        text = decoded[: next(others, None)].encode()
     return first, first + len(text.rstrip(b"/-"))
 
 

@@ -25,7 +25,15 @@ where
     )
     and (
         ($among ->> 'title') is null
-        or regexp_matches(lower(strip_accents(title)), $among ->> 'title')
+        or regexp_matches(
+            -- the letters that text/tokenizer.py folds, and the mark that stretches words of Arabic
+            replace(replace(replace(replace(replace(translate(
+                lower(strip_accents(title)),
+                'đøłıħŧƀɓɖɗɨȷƚɵʉŋɛɔðſĸىةیےۓٱکڪګہھۀۂەۃςµำຳـ',
+                'dolihtbbddijlouneodskيهييياكككههههههσμาາ'
+            ), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th'), 'ß', 'ss'), 'և', 'եւ'),
+            $among ->> 'title'
+        )
     )
     and document_id not in (select unnest(from_json($banned, '["UINTEGER"]')))
     and (

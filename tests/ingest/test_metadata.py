@@ -122,6 +122,14 @@ def test_tags_are_one_set_in_the_view_and_in_filters(library):
     assert {path.partition(".")[0] for (path,) in tagged} == every
 
 
+@pytest.mark.parametrize("tag", ["हिन्दी", "தமிழ்", "ёлка", "عربى/مَدرسة", "ไทย", "caf\u0065\u0301"])
+def test_tags_keep_the_marks_of_their_letters(library, tag):
+    library.write("tea.md", f"# Tea\n\nHere #{tag}, (and) more")
+    library.update()
+    assert library.ask("select outline.texts from content") == [(f"Tea\x1e{tag}",)]
+    assert library.found(f"tag:{tag}") == ["tea.md"]
+
+
 def test_tags_are_told_without_case_and_with_their_blanks(library):
     library.write("upper.md", "---\ntags: Tea\n---\nText\n")
     library.write("lower.md", "Text #tea and #[[green  tea]]\n\n`#[[no]]` x#[[no]]\n")

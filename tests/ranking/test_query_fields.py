@@ -249,3 +249,24 @@ def test_fields_limit_a_search_by_meaning_and_are_not_embedded(meaning):
         asked("tag:draft")
     with pytest.raises(QueryError, match="takes a date"):
         asked("brewing after:soon")
+
+
+@pytest.mark.parametrize(
+    ("title", "asked"),
+    [
+        ("Đường phố", "duong"),
+        ("Smørrebrød", "smorrebrod"),
+        ("Weiße Straße", "strasse"),
+        ("Æbler", "aebler"),
+        ("हरी चाय", "चाय"),
+        ("น้ำชา", "น้ำ"),
+        ("مدرسة كبيرة", "مدرسه"),
+        ("Σίσυφος", "ΣΊΣΥΦΟΣ"),
+        ("Թեյ և սուրճ", "եւ"),
+    ],
+)
+def test_a_title_is_found_however_its_letters_are_typed(library, title, asked):
+    library.write("a.md", f"# {title}\n\nwater")
+    library.write("b.md", "# Tea\n\nwater")
+    library.update()
+    assert [each.file for each in search(library.engine, f"title:{asked}")] == ["notes/a.md"]
