@@ -7,7 +7,6 @@ texts of parts that were made visible before.
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -97,11 +96,14 @@ def paint(text: str, code: str) -> Styled:
 
 def paint_matches(text: str, is_match: Callable[[str], object], code: str) -> Styled:
     """Paint the words of a text that match."""
+    from qmd.text.tokenizer import runs
 
-    def word(found: re.Match[str]) -> str:
-        return f"\033[{code}m{found[0]}\033[0m" if is_match(found[0]) else found[0]
-
-    return Styled(re.sub(r"\w+", word, visible(text)))
+    shown, parts, at = visible(text), list[str](), 0
+    for start, end in runs(shown):
+        if is_match(shown[start:end]):
+            parts += [shown[at:start], f"\033[{code}m{shown[start:end]}\033[0m"]
+            at = end
+    return Styled("".join([*parts, shown[at:]]))
 
 
 def link(text: str, target: str) -> Styled:

@@ -25,8 +25,9 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import groupby
 
 LONGEST = 64
 """UTF-8 bytes of a word that count; the rest is cut off (base64, long hashes)."""
@@ -337,6 +338,18 @@ def _is_letter_or_mark(character: str) -> bool:
 def is_run(text: str) -> bool:
     """Check that a text has no character at which words are separated."""
     return text.isalnum() or all(_is_word_character(ord(character)) for character in text)
+
+
+def runs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of the runs of a text between characters that separate words."""
+    if text.isascii():
+        yield from (found.span() for found in re.finditer(r"\w+", text))
+        return
+    at = 0
+    for is_word, characters in groupby(text, is_run):
+        start, at = at, at + sum(1 for _ in characters)
+        if is_word:
+            yield start, at
 
 
 def is_folded(word: str) -> bool:

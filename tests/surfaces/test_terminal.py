@@ -39,6 +39,11 @@ def test_words_that_match_are_painted_and_the_text_around_them_is_visible():
     assert marked == "\033[1mtea\033[0m\\x1b[2J pot"
 
 
+def test_a_word_is_painted_with_the_marks_of_its_letters():
+    marked = terminal.paint_matches("हिन्दी भाषा, भाष", lambda word: word == "भाषा", "1")
+    assert marked == "हिन्दी \033[1mभाषा\033[0m, भाष"
+
+
 def test_whatever_is_written_to_a_guarded_stream_is_visible(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)

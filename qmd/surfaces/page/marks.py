@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import NamedTuple
 
+from qmd.text.tokenizer import runs
 from qmd.visible import visible
 
 IsMatch = Callable[[str], object]
-
-_WORD = re.compile(r"\w+")
-
 
 _HARMLESS = re.compile("([\u00ad\u061c\u200e\u200f])")
 """Soft hyphens, and marks of direction of a single place, which texts from right to left need."""
@@ -44,12 +42,12 @@ def highlighted(text: str, is_match: IsMatch | None) -> str:
 def marked_pieces(text: str, is_match: IsMatch) -> Iterator[tuple[str, bool]]:
     """Split a text into parts, each with whether it is a word that matches."""
     at = 0
-    for found in _WORD.finditer(text):
-        if is_match(found[0]):
-            if found.start() > at:
-                yield text[at : found.start()], False
-            yield found[0], True
-            at = found.end()
+    for start, end in runs(text):
+        if is_match(text[start:end]):
+            if start > at:
+                yield text[at:start], False
+            yield text[start:end], True
+            at = end
     if at < len(text):
         yield text[at:], False
 

@@ -14,6 +14,7 @@ from qmd.analytics.views import views
 from qmd.surfaces.http.app import Options
 from qmd.surfaces.page.address import AddressedSearch
 from qmd.surfaces.page.markdown_html import DEEPEST, render_markdown
+from qmd.surfaces.page.marks import highlighted
 from qmd.surfaces.page.routes import STATIC
 from qmd.surfaces.tools.dispatch import Toolbox
 from tests.library import Library
@@ -426,3 +427,7 @@ def test_editor_links_are_those_of_the_settings(kept):
 
 def test_the_page_needs_views_that_there_are():
     assert {"links", "documents"} <= {view.name for view in views()}
+
+
+def test_a_word_is_marked_with_the_marks_of_its_letters():
+    assert highlighted("हिन्दी भाषा", "भाषा".__eq__) == "हिन्दी <mark>भाषा</mark>"
