@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -199,7 +200,7 @@ class Holder:
         Raises:
             Stopped: the caller has cancelled.
         """
-        self._read(self._renew)
+        self._read(self._renew, sparing=True)
         cancellation.check()
 
     def _renew(self, cursor: Cursor) -> None:
@@ -222,9 +223,13 @@ class Holder:
             CURRENT.reset(token)
             self._reader = None
 
-    def _read(self, work: Callable[[Cursor], None]) -> None:
+    def _read(self, work: Callable[[Cursor], None], *, sparing: bool = False) -> None:
+        read = partial(self._database.read, work, aside=True)
         try:
-            self._database.read(work, aside=True)
+            if sparing:
+                self._database.sparingly(read)
+            else:
+                read()
         except Stopped:
             pass
         except (QmdError, DatabaseError, MemoryError, OSError) as error:
