@@ -59,7 +59,7 @@ def test_the_words_of_an_update_are_free_when_it_is_done(library):
     try:
         with ExitStack() as held:
             vocabulary = indexed_vocabulary(library.engine.database, held)
-            vocabulary.term_ids(["tea", "cup"])
+            vocabulary.resolved(["tea", "cup"])
             assert [word for word, _ in vocabulary.take_new()] == ["cup"]
             there = weakref.ref(vocabulary)
             del vocabulary
