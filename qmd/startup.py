@@ -14,11 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import ModuleSpec
     from types import ModuleType
-    from typing import Any
 
-
-_MAKER = ("name", "types", "module", "defaults")
-"""Parameters of the function of `typing` that makes named tuples."""
 
 NO_MEMORY = (
     b"There is not enough memory.\n\nThe index stays whole. End other programs, or raise the limit "
@@ -53,30 +49,6 @@ class _Empty:
 
     def exec_module(self, _: ModuleType) -> None:
         """See `importlib.abc.Loader`."""
-
-
-def _leave_annotations() -> None:
-    """Let named tuples keep their annotations as text.
-
-    Python before 3.14 compiles the annotation of each field while it defines the class: half of
-    the time that a named tuple takes, of which a search defines 64. `get_type_hints` compiles them
-    when it is asked.
-    """
-    import typing
-    from collections import namedtuple
-
-    usual = getattr(typing, "_make_nmtuple", None)
-    code = getattr(usual, "__code__", None)
-    if code is None or code.co_varnames[: code.co_argcount] != _MAKER:
-        return
-
-    def made(name: str, types: Any, module: str, defaults: Any = ()) -> type:
-        annotations = dict(types)
-        made = namedtuple(name, annotations, defaults=defaults, module=module)  # type: ignore[misc]
-        made.__annotations__ = made.__new__.__annotations__ = annotations
-        return made
-
-    typing._make_nmtuple = made  # type: ignore[attr-defined]
 
 
 def _fill_gaps() -> None:
@@ -138,7 +110,6 @@ def run(begin: Callable[[], None]) -> None:
     # A linear-algebra library that starts a thread per core costs more than all it does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
-    _leave_annotations()
     if sys.platform != "win32":
         # Functions of a library are resolved when first called: DuckDB has 24,000, of which a
         # search calls few. Python's own setting is to resolve all of them.

@@ -15,17 +15,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from qmd.named_tuple import NamedTuple
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -6,12 +6,13 @@ It is separate from the pipeline, since most updates find no changes and end her
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest import commit
 from qmd.ingest.commit import Change
 from qmd.ingest.lost import lost
 from qmd.ingest.walk import FileTable, same, walk
+from qmd.named_tuple import NamedTuple
 from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database

@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog
 from qmd.storage.cursor import as_json
 from qmd.text import hashes, kinds, paths

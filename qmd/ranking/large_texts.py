@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import snippets
 from qmd.ranking.matcher import Matcher
 from qmd.ranking.poor_lines import is_poor

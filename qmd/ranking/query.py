@@ -12,9 +12,10 @@ C++ .NET --flag       words with their marks, and below them the same without
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.errors import QueryError
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.query_parts import FIELDS, Phrase, QueryToken, Structure, sequence_in
 from qmd.text import tokenizer as words
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, large_texts, snippets
 from qmd.ranking.large_texts import Encoded
 from qmd.ranking.matcher import Matcher

@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.matcher import AT_ONCE, Matcher
 from qmd.ranking.poor_lines import data_elided, frontmatter_lines, is_in_data, is_poor
 from qmd.text import tokenizer

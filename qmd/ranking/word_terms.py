@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings import Postings
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from qmd import location
 from qmd.errors import IndexNotFound, IndexOutOfReach, UsageError
+from qmd.named_tuple import NamedTuple
 
 LOCAL_FOLDER = location.LOCAL_FOLDER
 YES = frozenset({"1", "true", "yes", "on"})

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import paths
 from qmd.types import Collection, Context, Kept, LeftOut

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.errors import JobRunning
+from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog, long_texts
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database

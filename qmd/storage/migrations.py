@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
 from qmd.storage.statements import data_folder
 from qmd.text import hashes

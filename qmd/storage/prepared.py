@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import _duckdb
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.statements import given, literal, statement, without_header
 
 MAX_PREPARED = 16

@@ -8,7 +8,8 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 SCHEME = "qmd://"
 
