@@ -10,12 +10,13 @@ from functools import reduce
 from itertools import chain
 from operator import or_
 
+from qmd.patterns import pattern
 from qmd.text import tokenizer
 
-_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
+_TEXT = pattern(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
 """Terms that are found as they stand: symbols, words with marks, words joined by a hyphen."""
 
-_WORD = re.compile(r"\w+", re.ASCII)
+_WORD = pattern(r"\w+", re.ASCII)
 _OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
 _SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
 

@@ -6,19 +6,21 @@ import re
 import string
 from collections.abc import Callable, Sequence
 
-_LINKS = re.compile(
+from qmd.patterns import pattern
+
+_LINKS = pattern(
     r"^\s*+\[[^\[\]]++\]:\s*+\S.*+"  # a definition: [label]: target "title"
     r"|!?\[\[[^\[\]]*+\]\]"
     r"|!?\[[^\[\]]*+\](?:\([^()]*+(?:\([^()]*+\)[^()]*+)?\)|\[[^\[\]]*+\])"
     r"|<?[a-z]{3,8}://[^\s<>]++>?"
 )
-_PROSE = re.compile(r"[^\[:]*?[^\W\d_][^\[:]*? ")
+_PROSE = pattern(r"[^\[:]*?[^\W\d_][^\[:]*? ")
 """Start of a line with a word that no link has: before any bracket, and no part of an address."""
 
-_LETTER = re.compile(r"[^\W\d_]")
-_WORD = re.compile(r"\w+")
-_LEADERS = re.compile(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
-_IMPORT = re.compile(
+_LETTER = pattern(r"[^\W\d_]")
+_WORD = pattern(r"\w+")
+_LEADERS = pattern(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
+_IMPORT = pattern(
     r"\s*+(?:"
     r"import\s+(?:static\s+)?[\w.*]++(?:\s+as\s+\w++)?(?:\s*,\s*[\w.]++(?:\s+as\s+\w++)?)*+\s*+;?\s*+$"
     r"|import\s[^'\"]{0,200}+['\"]"
@@ -38,7 +40,7 @@ _IMPORT = re.compile(
 _STARTS = frozenset("ifu#pecvlr'\"<")
 """First characters of lines that `_IMPORT` matches."""
 
-_RIGHTS = re.compile(
+_RIGHTS = pattern(
     r"\W*+(?:SPDX-License-Identifier\b|All rights reserved\b|Copyright\s*(?:\(c\)|©|\d{4}))",
     re.IGNORECASE,
 )
@@ -47,7 +49,7 @@ _RULE = ("---", "...")
 LINE_RUN, LONGEST_RUN, STRETCH = 40, 80, 400
 """Characters of a line, of one of its words and of all of them from which on it may have data."""
 
-_LONG_WORD = re.compile(rf"\S{{{LONGEST_RUN}}}")
+_LONG_WORD = pattern(rf"\S{{{LONGEST_RUN}}}")
 
 DENSE = 11
 """Characters of a word and its blank on the average from which on a long line may be minified."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from qmd.errors import QueryError
 from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.ranking.query_parts import FIELDS, Phrase, QueryToken, Structure, sequence_in
 from qmd.text import tokenizer as words
 
@@ -32,9 +33,9 @@ NEGATION_IN_MEANING = (
     "Negation (-term) is not supported in vec/hyde queries. Use lex for exclusions."
 )
 
-_TOKEN = re.compile(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
+_TOKEN = pattern(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
 _IN_WORDS = r"[^\x00-/:-@\[-^`{-\x7f]"
-EXCLUSION = re.compile(rf'(?:^|\s)-(?:"[^"]*"|(?=[^\s"]*{_IN_WORDS})[^\s"-][^\s"]*)')
+EXCLUSION = pattern(rf'(?:^|\s)-(?:"[^"]*"|(?=[^\s"]*{_IN_WORDS})[^\s"-][^\s"]*)')
 """Exclusions of a query: `-word` or `-"phrase"`; but `--force` is a word, and `->` a text."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
@@ -43,12 +44,12 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 MOST_TEXTS = 8
 """Texts of symbols that a query without words can have: each is looked for in all documents."""
 
-_STRUCTURED = re.compile(
+_STRUCTURED = pattern(
     rf"(?:^|[\s(-])(?:(?:{'|'.join(FIELDS)}):\S|\()|\b(?:OR|AND)\b|(?:\w|[^\x00-\x7f])\*(?:[\s)]|$)"
 )
 """Signs of a query that is more than words, phrases and exclusions."""
 
-_NEGATION = re.compile(r'(?:^|\s)-[\w"]')
+_NEGATION = pattern(r'(?:^|\s)-[\w"]')
 
 STOP_WORDS = frozenset(
     """

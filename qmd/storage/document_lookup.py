@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
+from qmd.patterns import pattern
 from qmd.quoting import command
 from qmd.storage import long_texts
 from qmd.storage.catalog import collections
@@ -28,8 +29,8 @@ LOOKED_UP = 50
 """Texts that are loaded at once: DuckDB finds so many by the index of the table, and reads all of
 the table for more. Source: its setting dynamic_or_filter_threshold."""
 
-_SLASH = re.compile("%2f", re.I)
-_ONE_WORD = re.compile(r"qmd:[^/]", re.I)
+_SLASH = pattern("%2f", re.I)
+_ONE_WORD = pattern(r"qmd:[^/]", re.I)
 """Begin of a virtual path without slashes: `qmd:notes/tea.md`."""
 
 

@@ -20,14 +20,15 @@ from typing import Any
 import _duckdb
 
 from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.storage.statements import given, literal, statement, without_header
 
 MAX_PREPARED = 16
 """Plans that a connection keeps: one takes up to 0.8 MB, and there is one for each limit."""
 
-_DECLARED = re.compile(r"^-- in +\$(\w+) +(\w+)", re.M)
-_CUT = re.compile(r"limit \$(\w+)")
-_PARAMETER = re.compile(r"\$([a-z]\w*)")
+_DECLARED = pattern(r"^-- in +\$(\w+) +(\w+)", re.M)
+_CUT = pattern(r"limit \$(\w+)")
+_PARAMETER = pattern(r"\$([a-z]\w*)")
 _AS_TEXT = ("text", "json")
 
 

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from qmd.patterns import pattern
+
 Value = TypeVar("Value")
 
 TITLE, PATH = 4.0, 1.5
@@ -37,11 +39,11 @@ _NUMBERS = {
 }
 """Numbers that statements name, as SQL."""
 
-_NUMBER = re.compile(r"@([a-z]\w*)")
+_NUMBER = pattern(r"@([a-z]\w*)")
 
-_PART = re.compile(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
-_HEADER = re.compile(r"\A(--.*\n)*")
-_PARAMETER = re.compile(r"\$([a-z]\w*)")
+_PART = pattern(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
+_HEADER = pattern(r"\A(--.*\n)*")
+_PARAMETER = pattern(r"\$([a-z]\w*)")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 

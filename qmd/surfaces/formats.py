@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from qmd.errors import UsageError
+from qmd.patterns import pattern
 from qmd.text.display_width import columns_of, padded
 from qmd.visible import MAX_SHOWN_LENGTH, shown
 from qmd.wording import on_one_line
@@ -98,7 +99,7 @@ def csv_lines(
 _FORMULA = frozenset("=+-@\N{MINUS SIGN}")
 """Characters that begin a formula. Source: OWASP, "CSV Injection", which adds full-width forms."""
 
-_NUMBER = re.compile(r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = pattern(r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """Number with a sign, which a spreadsheet reads as its value."""
 
 

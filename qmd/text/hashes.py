@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from qmd.patterns import pattern
 
 if TYPE_CHECKING:
     from hashlib import md5 as _md5
@@ -31,7 +32,7 @@ _HYPHEN = 0x5DE1_9A3F_26C7_B485
 _ACCENTS = 0x2B74_C6E1_588D_13AF
 """Bits in which a term and its form with accents differ: any number of 63 bits."""
 
-_DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
+_DOCID = pattern(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
 
 
 def content_hash(text: str | bytes) -> str:
