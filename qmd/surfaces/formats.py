@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from qmd.errors import UsageError
 from qmd.patterns import pattern
-from qmd.text.display_width import columns_of, padded
 from qmd.visible import MAX_SHOWN_LENGTH, shown
 from qmd.wording import on_one_line
 
@@ -205,6 +204,8 @@ def _column(cells: Sequence[str], *, right: bool) -> list[str]:
     if text.isascii() and text.isprintable() and max(map(len, cells)) <= MAX_SHOWN_LENGTH:
         width = max(map(len, cells))  # nothing to escape or to shorten, as in most columns
         return [cell.rjust(width) if right else cell.ljust(width) for cell in cells]
+    from qmd.text.display_width import columns_of, padded
+
     written = [shown(cell) for cell in cells]
     width = max(map(columns_of, written))
     return [padded(cell, width, right=right) for cell in written]

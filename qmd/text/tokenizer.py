@@ -23,7 +23,6 @@ batch; a property test holds the two equal.
 from __future__ import annotations
 
 import re
-import string
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -273,7 +272,7 @@ def bare(word: str) -> tuple[str, ...]:
 
 def _stands_alone(marked: str) -> bool:
     """Return whether a word is indexed only with its marks: `C++` and `C#` are not about C."""
-    return marked[0] in string.ascii_letters and marked[1:] in ("++", "#")
+    return marked[0].isascii() and marked[0].isalpha() and marked[1:] in ("++", "#")
 
 
 def _cut(word: str) -> str:
