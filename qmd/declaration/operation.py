@@ -14,8 +14,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from qmd.named_tuple import NamedTuple
 
@@ -350,9 +350,10 @@ def members(group: type) -> Iterator[Declared]:
 
 
 def _hints(annotations: Mapping[str, Any], module: str) -> dict[str, Any]:
-    """Resolve annotations, leaving those of other parameters unread."""
-    holder = SimpleNamespace(__annotations__=dict(annotations))
-    return get_type_hints(holder, globalns=vars(sys.modules[module]), include_extras=True)
+    """Evaluate annotations, all as one expression: `get_type_hints` compiles each of them."""
+    texts = [getattr(each, "__forward_arg__", each) for each in annotations.values()]
+    found = eval(f"({', '.join(texts)},)" if texts else "()", vars(sys.modules[module]))
+    return dict(zip(annotations, found, strict=True))
 
 
 def of_hint(name: str, hint: Any, default: Any, *, positional: bool) -> Declared:

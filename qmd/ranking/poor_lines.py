@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable, Sequence
 
 from qmd.patterns import pattern
@@ -131,5 +130,5 @@ def _may_have_data(text: str) -> bool:
     if max(map(len, parts), default=0) >= LONGEST_RUN:
         return True
     return len(text) >= STRETCH and (
-        len(parts) < len(text) / DENSE or sum(map(text.count, string.digits)) > len(text) / 4
+        len(parts) < len(text) / DENSE or sum(map(text.count, "0123456789")) > len(text) / 4
     )
