@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 class _Pattern:
-    """What stands for a compiled pattern: a command has forty, of which it uses ten.
+    """Stand-in of a compiled pattern: a command has forty, of which it uses ten.
 
     Each attribute is looked up once, and then costs what that of a compiled pattern costs.
     """

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+    from typing import Any
 
 
 NO_MEMORY = (
@@ -23,22 +24,46 @@ NO_MEMORY = (
 
 
 class _Spared:
-    """Import finder that makes modules empty.
+    """Import finder that makes modules empty, or loads them later.
 
     The bindings of llama.cpp load a class above them, with templates and caches of its own: three
-    quarters of their time, and qmd does not use it.
+    quarters of their time, and qmd does not use it. `urllib.parse`, which `pathlib` loads, takes
+    `ipaddress` for addresses in brackets alone.
     """
 
     EMPTY = frozenset({"llama_cpp.llama"})
+    LATER = frozenset({"ipaddress"})
 
     @classmethod
     def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
         """See `importlib.abc.MetaPathFinder`."""
-        if name not in cls.EMPTY:
+        if name not in cls.EMPTY and name not in cls.LATER:
             return None
         from importlib.machinery import ModuleSpec
 
-        return ModuleSpec(name, _Empty())  # type: ignore[arg-type]  # it does what a loader does
+        loader = _Later() if name in cls.LATER else _Empty()
+        return ModuleSpec(name, loader)  # type: ignore[arg-type]  # they do what a loader does
+
+
+class _Later:
+    """Loader of a module that is executed when something of it is first used."""
+
+    def create_module(self, _: ModuleSpec) -> None:
+        """See `importlib.abc.Loader`."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """See `importlib.abc.Loader`."""
+
+        def load(name: str) -> Any:
+            from importlib.machinery import PathFinder
+
+            vars(module).pop("__getattr__", None)
+            usual = PathFinder.find_spec(module.__name__)
+            if usual is not None and usual.loader is not None:
+                usual.loader.exec_module(module)
+            return getattr(module, name)
+
+        vars(module)["__getattr__"] = load
 
 
 class _Empty:

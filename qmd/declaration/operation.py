@@ -346,13 +346,13 @@ def members(group: type) -> Iterator[Declared]:
     for name, hint in _hints(group.__annotations__, group.__module__).items():
         written = group.__annotations__[name]
         declared = of_hint(name, hint, None, positional=False)
-        yield declared._replace(annotation=getattr(written, "__forward_arg__", written))
+        yield declared._replace(annotation=written)
 
 
 def _hints(annotations: Mapping[str, Any], module: str) -> dict[str, Any]:
     """Evaluate annotations, all as one expression: `get_type_hints` compiles each of them."""
-    texts = [getattr(each, "__forward_arg__", each) for each in annotations.values()]
-    found = eval(f"({', '.join(texts)},)" if texts else "()", vars(sys.modules[module]))
+    texts = "".join(f"{each}, " for each in annotations.values())
+    found = eval(f"({texts})", vars(sys.modules[module]))
     return dict(zip(annotations, found, strict=True))
 
 

@@ -36,8 +36,12 @@ _IMPORT = pattern(
     r"|<\?php\s*$"
     r")"
 )
-_STARTS = frozenset("ifu#pecvlr'\"<")
-"""First characters of lines that `_IMPORT` matches."""
+_OPENINGS = tuple(
+    """
+    import from using use pub mod extern package const let var require <?php 'use "use #!
+    """.split()
+)
+"""Starts of lines that `_IMPORT` matches: nearly all lines do without the pattern."""
 
 _RIGHTS = pattern(
     r"\W*+(?:SPDX-License-Identifier\b|All rights reserved\b|Copyright\s*(?:\(c\)|©|\d{4}))",
@@ -75,10 +79,17 @@ def is_poor(line: str, asked: Callable[[str], object]) -> bool:
         return True
     if ("right" in line or "RIGHT" in line or "SPDX" in line) and _RIGHTS.match(line):
         return True
-    if line.lstrip()[:1] not in _STARTS or not _IMPORT.match(line):
+    if not _may_import(line) or not _IMPORT.match(line):
         return False
     first = _WORD.search(line)
     return not (first and asked(first[0]))
+
+
+def _may_import(line: str) -> bool:
+    begin = line.lstrip()
+    if begin[:1] == "#" and begin[1:2] != "!":  # most are headings
+        return "include" in begin or "pragma" in begin
+    return begin.startswith(_OPENINGS)
 
 
 def _is_only_links(line: str) -> bool:

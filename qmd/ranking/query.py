@@ -49,6 +49,9 @@ _STRUCTURED = pattern(
 )
 """Signs of a query that is more than words, phrases and exclusions."""
 
+_SIGNS = (":", "(", "*", "OR", "AND")
+"""Texts of which `_STRUCTURED` has one at least: most queries do without the pattern."""
+
 _NEGATION = pattern(r'(?:^|\s)-[\w"]')
 
 STOP_WORDS = frozenset(
@@ -171,7 +174,7 @@ def structure_of(query: str) -> Structure | None:
     Raises:
         QueryError: the value of a field cannot be read.
     """
-    if not _STRUCTURED.search(query):
+    if not any(sign in query for sign in _SIGNS) or not _STRUCTURED.search(query):
         return None
     from qmd.ranking.query_syntax import structure
 

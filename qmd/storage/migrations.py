@@ -42,7 +42,7 @@ class LedgerRow(NamedTuple):
 @cache
 def migrations() -> tuple[Migration, ...]:
     """List all shipped migrations, in order."""
-    files = sorted(data_folder("migrations").glob("[0-9]*.sql"))
+    files = sorted(each for each in data_folder("migrations").iterdir() if each.suffix == ".sql")
     found = []
     for file in files:
         data = file.read_bytes()
