@@ -84,8 +84,7 @@ def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:
     """
     from qmd.ranking import bm25
 
-    postings = bm25.held(cursor)
-    stamps = postings.shelf.files(cursor, ids) if postings is not None else {}
+    stamps = bm25.files(cursor, ids)
     if not stamps:
         return set()
     known = index.database.remembered("collections", catalog.collections, cursor=cursor)
