@@ -20,7 +20,6 @@ from qmd.ranking.postings import (
 )
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
-from qmd.storage import long_texts
 from qmd.storage.cursor import Cursor, Value
 from qmd.types import ALL, Clause, FileStamp, Filter, FromFile, Text
 
@@ -373,6 +372,8 @@ def documents(
                     found[number] = text._replace(body=body)
         if others := [number for number in unknown if number not in found]:
             rows = cursor.again("search/documents", ids=others)
+            from qmd.storage import long_texts
+
             texts = long_texts.with_bodies(cursor, [Text(*row) for row in rows])
             found |= {text.document_id: text for text in texts}
         return found

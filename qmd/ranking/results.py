@@ -10,7 +10,7 @@ from qmd.ranking import bm25, large_texts, snippets
 from qmd.ranking.large_texts import Encoded
 from qmd.ranking.matcher import Matcher
 from qmd.ranking.snippets import Snippet
-from qmd.storage import catalog, document_lookup
+from qmd.storage import catalog
 from qmd.text import kinds, paths
 from qmd.types import Context, FromFile, Nearest, Result, Text
 
@@ -81,6 +81,8 @@ def results(
         }
         parted = [each for each in shown if kinds.may_have_places(shown[each].file)]
         if parted:
+            from qmd.storage import document_lookup
+
             ids = [each.match.document_id for each in parted]
             places = document_lookup.places(cursor, ids)
             for each in parted:

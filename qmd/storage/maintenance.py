@@ -231,9 +231,18 @@ def _merge_slice(cursor: Cursor, *, low: int, high: int) -> None:
     cursor.run("postings/put_slice")
 
 
-def _finish(cursor: Cursor, *, gone: list[int]) -> None:
+def sort_words(database: Database) -> None:
+    """Sort the words, so that those with the same beginning are adjacent."""
+    database.write(_sort_words)
+
+
+def _sort_words(cursor: Cursor) -> None:
     for step in ("take", "clear", "put"):
         cursor.run(f"words/{step}")
+
+
+def _finish(cursor: Cursor, *, gone: list[int]) -> None:
+    _sort_words(cursor)
     cursor.run("postings/forget", ids=as_json(gone))
     cursor.run("postings/note_merge")
 
