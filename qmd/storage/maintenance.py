@@ -226,9 +226,9 @@ def _gone(cursor: Cursor) -> list[int]:
 
 
 def _merge_slice(cursor: Cursor, *, low: int, high: int) -> None:
-    cursor.run("postings/take_slice", low=low, high=high)
-    cursor.run("postings/cut_slice", low=low, high=high)
-    cursor.run("postings/put_slice")
+    last = cursor.one("postings/last")
+    cursor.run("postings/put_slice", low=low, high=high)
+    cursor.run("postings/cut_slice", low=low, high=high, last=last)
 
 
 def sort_words(database: Database) -> None:
