@@ -30,12 +30,17 @@ K1, B = 1.5, 0.75
 LINK_LIST = 50
 """Percent of a text in lists of links from which on the document is a list of links."""
 
+INLINE = 4096
+"""Bytes of the longest text that DuckDB stores in the block of its row. Source: DuckDB 1.5.5,
+`StringUncompressed::GetStringBlockLimit`."""
+
 _NUMBERS = {
     "title": f"{TITLE}::double",
     "path": f"{PATH}::double",
     "k1": f"{K1}::double",
     "b": f"{B}::double",
     "link_list": str(LINK_LIST),
+    "inline": str(INLINE),
 }
 """Numbers that statements name, as SQL."""
 

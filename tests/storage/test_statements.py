@@ -35,6 +35,7 @@ ENGINE = {
     "store/draw_nothing",
     "maintenance/compact",
     "maintenance/compacted",
+    "maintenance/copy_content",
     "maintenance/copy_table",
     *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/", "import/"))),
     *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests", "without")),
