@@ -20,6 +20,7 @@ from qmd.ranking.postings import (
 )
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
+from qmd.ranking.word_terms import inflected_words
 from qmd.storage.cursor import Cursor, Value
 from qmd.types import ALL, Clause, FileStamp, Filter, FromFile, Text
 
@@ -171,6 +172,13 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
 
         return plausible_words(cursor, postings, word)
 
+    def inflected(stemmed: str, code: str) -> Sequence[str]:
+        def read(keys: list[tuple[str, str]]) -> dict[tuple[str, str], Sequence[str]]:
+            return {key: inflected_words(postings, *key) for key in keys}
+
+        asked = stemmed, code
+        return cursor.each("inflected", [asked], read, size=lambda found: 1 + len(found))[asked]
+
     containing = partial(contained, cursor)
     asked = ResolvedQuery(
         postings,
@@ -179,6 +187,7 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
         respell=None if query.exact else respell,
         containing=containing,
         languages=languages(cursor),
+        inflected=inflected,
     )
     banned = frozenset(asked.banned).union(*_left_out(cursor, query, asked))
     if not query.has_words:
