@@ -44,7 +44,7 @@ def _to_plan(name: str, parameters: Mapping[str, object]) -> tuple[str, Mapping[
 @cache
 def _cut(text: str) -> str | None:
     """Find the parameter of the final limit of a statement."""
-    found = _CUT.search(text)
+    found = _CUT.search(text) if "limit $" in text else None
     return found[1] if found else None
 
 

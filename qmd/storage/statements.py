@@ -52,6 +52,7 @@ _PARAMETER = pattern(r"\$([a-z]\w*)")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+@cache
 def data_folder(folder: str) -> Path:
     """Find `sql` or `migrations`: inside the installed package, or beside `qmd/` in a checkout."""
     inside = _PACKAGE / folder
@@ -107,7 +108,9 @@ def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str,
 @cache
 def _optional(name: str) -> frozenset[str]:
     """Find the parameters with optional parts in a statement."""
-    return frozenset(parameter for parameter, _ in _PART.findall(statement(name)))
+    text = statement(name)
+    parts = _PART.findall(text) if "-- if $" in text else ()
+    return frozenset(parameter for parameter, _ in parts)
 
 
 @cache
