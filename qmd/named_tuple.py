@@ -15,8 +15,30 @@ else:
     from sys import intern
     from types import FunctionType
 
-    _constructors: dict[int, FunctionType] = {}
-    """Functions that make a tuple of so many fields, by their number."""
+    _tuple_new = tuple.__new__
+
+    _constructors = {
+        made.__code__.co_argcount - 1: made
+        for made in (
+            lambda _cls, a: _tuple_new(_cls, (a,)),
+            lambda _cls, a, b: _tuple_new(_cls, (a, b)),
+            lambda _cls, a, b, c: _tuple_new(_cls, (a, b, c)),
+            lambda _cls, a, b, c, d: _tuple_new(_cls, (a, b, c, d)),
+            lambda _cls, a, b, c, d, e: _tuple_new(_cls, (a, b, c, d, e)),
+            lambda _cls, a, b, c, d, e, f: _tuple_new(_cls, (a, b, c, d, e, f)),
+            lambda _cls, a, b, c, d, e, f, g: _tuple_new(_cls, (a, b, c, d, e, f, g)),
+            lambda _cls, a, b, c, d, e, f, g, h: _tuple_new(_cls, (a, b, c, d, e, f, g, h)),
+            lambda _cls, a, b, c, d, e, f, g, h, i: _tuple_new(_cls, (a, b, c, d, e, f, g, h, i)),
+            lambda _cls, a, b, c, d, e, f, g, h, i, j: _tuple_new(
+                _cls, (a, b, c, d, e, f, g, h, i, j)
+            ),
+            lambda _cls, a, b, c, d, e, f, g, h, i, j, k: _tuple_new(
+                _cls, (a, b, c, d, e, f, g, h, i, j, k)
+            ),
+        )
+    }
+    """Functions that make a tuple of so many fields, by their number. To compile one, as is done for
+    more fields, takes as long as to load all of these."""
 
     def _constructor(
         fields: tuple[str, ...], defaults: tuple[Any, ...], annotations: dict[str, str]
@@ -26,8 +48,7 @@ else:
         if usual is None:
             given = "".join(f"_{place}, " for place in range(len(fields)))
             source = f"lambda _cls, {given}: _tuple_new(_cls, ({given}))"
-            scope = {"_tuple_new": tuple.__new__, "__builtins__": {}}
-            usual = _constructors[len(fields)] = eval(source, scope)  # of numbers alone
+            usual = _constructors[len(fields)] = eval(source)  # of numbers alone
         code = usual.__code__.replace(
             co_name="__new__", co_qualname="__new__", co_varnames=("_cls", *fields)
         )
