@@ -37,8 +37,8 @@ else:
             ),
         )
     }
-    """Functions that make a tuple of so many fields, by their number. To compile one, as is done for
-    more fields, takes as long as to load all of these."""
+    """Functions that make a tuple of so many fields, by their number. To compile one, as is done
+    for more fields, takes as long as to load all of these."""
 
     def _constructor(
         fields: tuple[str, ...], defaults: tuple[Any, ...], annotations: dict[str, str]
@@ -65,6 +65,8 @@ else:
             """See `type`; classes derived from a named tuple get no more fields."""
             if bases == (tuple,) or NamedTuple not in bases:
                 return super().__new__(cls, name, bases, namespace)
+            if any(each.startswith("__annotate") for each in namespace):
+                raise TypeError(f"The module of {name} needs annotations that stay text.")
             annotations = namespace.setdefault("__annotations__", {})
             fields = tuple(map(intern, annotations))
             defaults = {each: namespace.pop(each) for each in fields if each in namespace}
