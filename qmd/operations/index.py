@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.errors import ConfigEmptied, IndexNotWritable, UsageError
@@ -77,6 +77,7 @@ class Index:
     ) -> None:
         self.place = place
         self._machine = machine
+        self._models: Models | None = None
         self.database = Database(place.database, warm=warm, patience=patience, saves=not stays)
         self.holder = Holder(self.database)
         if warm:
@@ -88,12 +89,15 @@ class Index:
         self.vector_indexes = VectorIndexes(self.database, place.database, stays=stays)
         self._stays = stays
 
-    @cached_property
+    @property
     def models(self) -> Models:
         """Models, which are loaded when they are used."""
-        from qmd.models.loader import Models
+        with self._making:
+            if self._models is None:
+                from qmd.models.loader import Models
 
-        return Models(self._approved, self._machine, self.place.config.parent)
+                self._models = Models(self._approved, self._machine, self.place.config.parent)
+            return self._models
 
     def close(self, patience: float | None = None) -> None:
         """Let go of the index and of the models.
@@ -110,8 +114,8 @@ class Index:
         self.holder.close()
         if self.holder.is_reader:
             patience = 0.0  # for what this thread itself reads
-        if "models" in vars(self):
-            self.models.close()
+        if self._models is not None:
+            self._models.close()
         self.database.close(patience)
 
     def readers(self, collection: Collection) -> Readers:
