@@ -58,6 +58,9 @@ class Shelf(Protocol):
             from_file: reads the text of a file, if that is the one with a hash.
         """
 
+    def hashes(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the hashes of texts, by number; none where they are not held here."""
+
     def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
         """Return the files of documents, by number; not of all, where they are not held here."""
 

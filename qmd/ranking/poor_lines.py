@@ -109,11 +109,7 @@ def share_of_links(lines: Sequence[str]) -> float:
 
 def data_elided(text: str) -> str:
     """Replace data, such as base64, by an ellipsis. See `text/machine_data.py`."""
-    if not _may_have_data(text):
-        return text
-    from qmd.text import machine_data
-
-    return "…" if machine_data.is_encoded(text) else machine_data.elided(text)
+    return _elided(text) if _may_have_data(text) else text
 
 
 def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
@@ -122,10 +118,16 @@ def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
     Args:
         found_in: tells the words of the query in a text.
     """
-    if not _may_have_data(line):
-        return False
     words = data_elided(line)
-    return words != line and not found_in(words)
+    return words is not line and words != line and not found_in(words)
+
+
+def _elided(text: str) -> str:
+    from qmd.text import machine_data
+
+    if machine_data.is_encoded(text):
+        return "…"
+    return machine_data.elided(text) if machine_data.may_be_in(text) else text
 
 
 def _may_have_data(text: str) -> bool:
@@ -134,12 +136,23 @@ def _may_have_data(text: str) -> bool:
     if length < LINE_RUN:
         return False
     if length < STRETCH and " " in text.strip():  # of several words
-        return length >= LONGEST_RUN and _LONG_WORD.search(text) is not None
+        return length >= LONGEST_RUN and _has_long_word(text)
     parts = text.split()
     if len(parts) == 1:
         return "://" not in text and text.isascii()
-    if max(map(len, parts), default=0) >= LONGEST_RUN:
+    if _has_long_word(text):
         return True
     return len(text) >= STRETCH and (
         len(parts) < len(text) / DENSE or sum(map(text.count, "0123456789")) > len(text) / 4
     )
+
+
+def _has_long_word(text: str) -> bool:
+    """Check for a word of `LONGEST_RUN` characters: from blank to blank, as far as they are."""
+    at = 0
+    while at + LONGEST_RUN <= len(text):
+        blank = text.rfind(" ", at, at + LONGEST_RUN)
+        if blank < 0:
+            return _LONG_WORD.search(text, at) is not None
+        at = blank + 1
+    return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, large_texts, snippets
 from qmd.ranking.large_texts import Encoded
-from qmd.ranking.matcher import Matcher
+from qmd.ranking.matcher import Matcher, matcher_of
 from qmd.ranking.snippets import Snippet
 from qmd.storage import catalog
 from qmd.text import kinds, paths
@@ -135,7 +135,7 @@ class Presenter:
     def __init__(self, form: Form, described: Sequence[Context]) -> None:
         self._form = form
         self._described = described
-        self._match = Matcher(form.words)
+        self._match = matcher_of(form.words)
         self._distinct = len(set(form.words.values()))
 
     def result(self, document: Text, match: Match) -> Result:

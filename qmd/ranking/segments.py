@@ -239,6 +239,10 @@ class DocumentShelf:
             if hashed in bodies
         }
 
+    def hashes(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the hashes of the texts of documents, by number, without deleted ones."""
+        return {number: columns.names.hash[slot] for number, columns, slot in self._found(ids)}
+
     def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
         """Return the files of documents, by number, without those inside of another file.
 

@@ -279,11 +279,16 @@ def _first_match(line: str, match: Matcher) -> int:
     """Find the first matching word; 0 without one."""
     first = match.first_text(line)
     for chunk in _CHUNK.finditer(line, 0, len(line) if first is None else first):
+        whole = chunk[0]
+        if whole.isascii() and whole.isalnum() and len(whole) <= tokenizer.LONGEST:
+            if match.has(whole):  # it is one word
+                return chunk.start()
+            continue
         at = 0
-        for word in tokenizer.split(chunk[0], segmented=False):
+        for word in tokenizer.split(whole, segmented=False):
             # A word is not in the chunk as it is if its characters are written decomposed.
-            at = max(at, chunk[0].find(word, at, at + _NEAR))
-            if match(word):
+            at = max(at, whole.find(word, at, at + _NEAR))
+            if match.has(word):
                 return chunk.start() + at
             if tokenizer.comes_before(word):
                 continue

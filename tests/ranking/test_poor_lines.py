@@ -106,3 +106,9 @@ def test_every_import_begins_like_one(line):
 )
 def test_links_with_words_beside_them_say_something(line, expected):
     assert poor_lines.is_poor(line, lambda word: None) is expected
+
+
+@given(words)
+def test_a_long_word_is_found_from_blank_to_blank(text):
+    is_there = poor_lines._LONG_WORD.search(text) is not None
+    assert poor_lines._has_long_word(text) == is_there

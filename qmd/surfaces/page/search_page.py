@@ -227,9 +227,9 @@ def _with(asked: AddressedSearch, facet: str, value: str) -> dict[str, object]:
 
 
 def _cards(asked: AddressedSearch, found: Results, results: Sequence[Result]) -> list[Card]:
-    from qmd.ranking.matcher import Matcher
+    from qmd.ranking.matcher import matcher_of
 
-    is_match = Matcher(found.words) if asked.mode != MEANING else None
+    is_match = matcher_of(found.words) if asked.mode != MEANING else None
     return [_card(asked, result, is_match) for result in results]
 
 
