@@ -21,17 +21,19 @@ _HUGE = (0, 1, 255, 65_535, 65_536, 2**31, 2**32 - 1, 2**53, 2**63 - 1, 2**64 - 
 
 def sidecar() -> Iterator[Target]:
     """Fuzz postings under a right checksum: they are refused, or no search leaves their bounds."""
-    from qmd.ranking import postings_file, postings_reader
+    from qmd.ranking import postings_reader, sidecar_file
     from qmd.ranking.inverted_index import Inverted
     from qmd.ranking.postings import Term, Wanted
+    from qmd.ranking.sidecar_file import POSTINGS, Packer, SidecarFile
 
     with library(lines=60) as engine, tempfile.TemporaryDirectory() as place:
         path = Path(place) / "index.duckdb.postings"
         with path.open("w+b") as file:
-            engine.read(lambda cursor: postings_reader.pack(cursor, file, goes_on=lambda: None))
+            packer = Packer(file, POSTINGS)
+            engine.read(lambda cursor: postings_reader.pack(cursor, packer, goes_on=lambda: None))
         whole = path.read_bytes()
-        length = int.from_bytes(whole[-postings_file.END :][8:16], "little")
-        arrays_end = len(whole) - postings_file.END - length
+        length = int.from_bytes(whole[-sidecar_file.END :][8:16], "little")
+        arrays_end = len(whole) - sidecar_file.END - length
         contents = json.loads(whole[arrays_end : arrays_end + length])
         names = sorted(contents["arrays"])
         terms = _terms(whole, contents)
@@ -59,11 +61,10 @@ def sidecar() -> Iterator[Target]:
             return (bytes(data), json.dumps(table).encode())
 
         def check(data: bytes, table: bytes) -> None:
-            end = postings_file.MARK + len(table).to_bytes(8, "little")
+            end = POSTINGS.mark + len(table).to_bytes(8, "little")
             text = data + table + end
             path.write_bytes(text + xxhash.xxh3_128(text).digest())
-            with postings_file.opened(path) as descriptor:
-                packed = postings_file.mapped(descriptor)
+            packed = SidecarFile(Path(place) / "index.duckdb", POSTINGS).mapped()
             known = packed and postings_reader.unpacked(packed)
             if not known:
                 return

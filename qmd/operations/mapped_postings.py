@@ -6,7 +6,6 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Literal
 
-from qmd.ranking.postings_loader import sidecar_path
 from qmd.ranking.postings_sidecar import SidecarState, sidecar_state
 from qmd.wording import amount, size
 
@@ -25,6 +24,8 @@ def mapped_postings(index: Index) -> Told | None:
     Raises:
         IndexFailure: the index cannot be read.
     """
+    from qmd.ranking.sidecar_file import POSTINGS
+
     path = index.place.database
     state = index.read(lambda cursor: sidecar_state(cursor, path))
     if state.kind == "fits":
@@ -36,7 +37,7 @@ def mapped_postings(index: Index) -> Told | None:
         detail = f"cannot be saved, so that each process reads them from the tables: {reason}"
         return "warning", detail, mend
     if state.kind == "damaged":
-        detail = f"{sidecar_path(path).name} is damaged, or of another program, and not used"
+        detail = f"{path.name}.{POSTINGS.suffix} is damaged, or of another program, and not used"
         return "warning", detail, "Run 'qmd cleanup'."
     if not state.is_large:
         return None

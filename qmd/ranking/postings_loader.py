@@ -7,12 +7,10 @@ writer waits. What is mapped fits one state of the index, and is discarded when 
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from qmd.errors import IndexNotWritable, JobRunning, QmdError
 from qmd.storage import cancellation
@@ -22,10 +20,8 @@ from qmd.storage.file_version import version_of
 
 if TYPE_CHECKING:
     from qmd.ranking.postings_reader import MappedSegment
+    from qmd.ranking.sidecar_file import Packer, SidecarFile, Stamp
     from qmd.storage.database import Database
-
-LOCK = "postings.lock"
-"""Lock of the process that makes the sidecar."""
 
 WORTH = 500_000
 """Occurrences that are read from the tables in the time that one search takes longer without."""
@@ -41,12 +37,6 @@ takes a tenth of the CPU time."""
 UNSAVED = 60_000_000
 """Occurrences up to which postings are held by a process that cannot save them for all."""
 
-Stamp = tuple[int, ...]
-"""Device, inode, size and times of a sidecar."""
-
-NO_FILE: Stamp = ()
-"""Stamp where there is no sidecar."""
-
 TRIED = "sidecar"
 """Kind of the stamp of the last sidecar that was compared with the state of the index."""
 
@@ -54,16 +44,6 @@ QUIET_NS = 500_000_000
 """Nanoseconds after a write before a sidecar is made: a process that writes all the time changes
 much of it at once. Measured with two such writers and four readers: a search takes a third less
 without such loads."""
-
-
-def sidecar_path(index: Path) -> Path:
-    """Return the path of the sidecar of an index."""
-    return index.with_name(f"{index.name}.postings")
-
-
-def part_path(index: Path) -> Path:
-    """Return the path of a new sidecar until it is complete."""
-    return index.with_name(f"{index.name}.postings.part")
 
 
 class Holder:
@@ -76,7 +56,7 @@ class Holder:
         self._stop = Stop()
         self._missed = 0
         self._price = 1  # searches that reading is worth: at first as little as possible
-        self._path = sidecar_path(database.path)
+        self._file: SidecarFile | None = None
         self._known: tuple[Stamp, MappedSegment | None] | None = None
         self._mapping = threading.Lock()
 
@@ -139,29 +119,29 @@ class Holder:
         with self._mapping:
             if bm25.held(cursor) is not None:
                 return True
-            stamp = self._stamp()
+            stamp = self._sidecar_file.stamp()
             if memory.held.get(TRIED) == stamp:
                 return False
             memory.held[TRIED] = stamp
             known = self._sidecar(stamp)
             return known is not None and self._hold(cursor, known)
 
-    def _stamp(self) -> Stamp:
-        """Return the stamp of the sidecar file that is there now."""
-        try:
-            info = os.stat(self._path)
-        except OSError:
-            return NO_FILE
-        return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    @property
+    def _sidecar_file(self) -> SidecarFile:
+        """The file, whose module a process that ends after one search does not load."""
+        if self._file is None:
+            from qmd.ranking.sidecar_file import POSTINGS, SidecarFile
+
+            self._file = SidecarFile(self._database.path, POSTINGS)
+        return self._file
 
     def _sidecar(self, stamp: Stamp) -> MappedSegment | None:
         """Map the sidecar, once while it is the same file; None if the file is no sidecar."""
-        from qmd.ranking import postings_file, postings_reader
+        from qmd.ranking import postings_reader
 
         if self._known is None or self._known[0] != stamp:
             try:
-                with postings_file.opened(self._path) as descriptor:
-                    packed = postings_file.mapped(descriptor)
+                packed = self._sidecar_file.mapped()
             except OSError as error:
                 _note(error)
                 packed = None
@@ -210,7 +190,7 @@ class Holder:
     def _fits(self, cursor: Cursor) -> bool:
         from qmd.ranking import postings_reader
 
-        known = self._sidecar(self._stamp())
+        known = self._sidecar(self._sidecar_file.stamp())
         compared = known and postings_reader.compared(cursor, known)
         return bool(known and compared and not postings_reader.is_much(known, compared))
 
@@ -257,21 +237,19 @@ class Holder:
         Raises:
             OSError: no file can be written.
         """
-        from qmd.ranking import postings_file, postings_reader
-        from qmd.storage.file_lock import errand
+        from qmd.ranking import postings_reader
 
-        def write(file: IO[bytes]) -> None:
-            postings_reader.pack(cursor, file, goes_on=self._check)
+        def write(packer: Packer) -> None:
+            postings_reader.pack(cursor, packer, goes_on=self._check)
 
         try:
             try:
-                with errand(self._database.path, LOCK):
-                    packed = postings_file.save(self._path, part_path(self._database.path), write)
+                packed = self._sidecar_file.save(write)
             except (OSError, IndexNotWritable) as error:
                 if not unsaved:
                     raise
                 _note(error)
-                packed = postings_file.unsaved(write)
+                packed = self._sidecar_file.unsaved(write)
         except JobRunning:
             return None
         except postings_reader.NotWhole:
@@ -279,7 +257,10 @@ class Holder:
                 cursor.memory.missed = None
             return None
         known = packed and postings_reader.unpacked(packed)
-        self._known = self._stamp(), known  # also if it is in no file: until there is another one
+        self._known = (
+            self._sidecar_file.stamp(),
+            known,
+        )  # also if it is in no file: until there is another one
         return known
 
     def _check(self) -> None:
