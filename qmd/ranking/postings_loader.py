@@ -51,9 +51,7 @@ class Holder:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turn = threading.RLock()  # closing may come in the midst of it: a finalizer
-        self._reader: threading.Thread | None = None
-        self._stop = Stop()
+        self._reader = BackgroundReader(database, "qmd-postings")
         self._missed = 0
         self._price = 1  # searches that reading is worth: at first as little as possible
         self._file: SidecarFile | None = None
@@ -78,34 +76,21 @@ class Holder:
 
     def prepare(self) -> None:
         """Start loading, unless it is in progress."""
-        with self._turn:
-            if self._reader is not None:
-                return
-            self._missed = 0
-            self._reader = threading.Thread(target=self._read_aside, name="qmd-postings")
-            try:
-                self._reader.start()
-            except RuntimeError as error:  # there are too many, or the process ends
-                self._reader = None
-                _note(error)
+        self._missed = 0
+        self._reader.prepare(self._load)
 
     def settle(self) -> None:
         """Wait for the end of loading, except in the loading thread."""
-        with self._turn:
-            reader = self._reader
-        if reader is not None and reader.ident is not None and not self.is_reader:
-            reader.join()
+        self._reader.settle()
 
     @property
     def is_reader(self) -> bool:
         """True in the loader's own thread, which may close what is no longer needed."""
-        return self._reader is threading.current_thread()
+        return self._reader.is_own_thread
 
     def close(self) -> None:
         """Stop loading, and wait for its end."""
-        self._stop.ask()
-        self.settle()
-        self._stop = Stop()
+        self._reader.close()
 
     # -- the sidecar that is there ------------------------------------------------------
 
@@ -165,7 +150,7 @@ class Holder:
             return False
         bm25.hold(cursor, postings)
         memory.stands_for_file |= postings.occurrences > MUCH
-        memory.shed = known.release
+        memory.sheds.append(known.release)
         return True
 
     # -- a new one ----------------------------------------------------------------------
@@ -179,7 +164,7 @@ class Holder:
         Raises:
             Stopped: the caller has cancelled.
         """
-        self._read(self._renew)
+        self._reader.run(self._renew)
         cancellation.check()
 
     def _renew(self, cursor: Cursor) -> None:
@@ -193,22 +178,6 @@ class Holder:
         known = self._sidecar(self._sidecar_file.stamp())
         compared = known and postings_reader.compared(cursor, known)
         return bool(known and compared and not postings_reader.is_much(known, compared))
-
-    def _read_aside(self) -> None:
-        token = CURRENT.set(self._stop)
-        try:
-            self._read(self._load)
-        finally:
-            CURRENT.reset(token)
-            self._reader = None
-
-    def _read(self, work: Callable[[Cursor], None]) -> None:
-        try:
-            self._database.read(work, aside=True)
-        except Stopped:
-            pass
-        except (QmdError, DatabaseError, MemoryError, OSError) as error:
-            _note(error)
 
     def _load(self, cursor: Cursor) -> None:
         """Hold the postings of the sidecar, or make one that fits."""
@@ -240,7 +209,7 @@ class Holder:
         from qmd.ranking import postings_reader
 
         def write(packer: Packer) -> None:
-            postings_reader.pack(cursor, packer, goes_on=self._check)
+            postings_reader.pack(cursor, packer, goes_on=self._reader.check)
 
         try:
             try:
@@ -257,13 +226,72 @@ class Holder:
                 cursor.memory.missed = None
             return None
         known = packed and postings_reader.unpacked(packed)
-        self._known = (
-            self._sidecar_file.stamp(),
-            known,
-        )  # also if it is in no file: until there is another one
+        # Also if it is in no file: until there is another one.
+        self._known = self._sidecar_file.stamp(), known
         return known
 
-    def _check(self) -> None:
+
+class BackgroundReader:
+    """Reads of the index that a thread runs besides, one at a time.
+
+    Args:
+        name: of the thread.
+
+    Attributes:
+        failed: the last read could not do what it should.
+    """
+
+    def __init__(self, database: Database, name: str) -> None:
+        self._database = database
+        self._name = name
+        self._turn = threading.RLock()  # closing may come in the midst of it: a finalizer
+        self._thread: threading.Thread | None = None
+        self._stop = Stop()
+        self.failed = False
+
+    def prepare(self, work: Callable[[Cursor], None]) -> None:
+        """Start a read, unless one is in progress."""
+        with self._turn:
+            if self._thread is not None:
+                return
+            self._thread = threading.Thread(target=self._run_aside, args=(work,), name=self._name)
+            try:
+                self._thread.start()
+            except RuntimeError as error:  # there are too many, or the process ends
+                self._thread = None
+                _note(error)
+
+    def settle(self) -> None:
+        """Wait for the end of the read, except in its own thread."""
+        with self._turn:
+            thread = self._thread
+        if thread is not None and thread.ident is not None and not self.is_own_thread:
+            thread.join()
+
+    @property
+    def is_own_thread(self) -> bool:
+        """True in the thread of the read."""
+        return self._thread is threading.current_thread()
+
+    def close(self) -> None:
+        """Stop the read, and wait for its end."""
+        self._stop.ask()
+        self.settle()
+        self._stop = Stop()
+
+    def run(self, work: Callable[[Cursor], None]) -> None:
+        """Run a read in this thread. What goes wrong is logged: searches do without it."""
+        try:
+            self._database.read(work, aside=True)
+        except Stopped:
+            pass
+        except (QmdError, DatabaseError, MemoryError, OSError) as error:
+            self.failed = not isinstance(error, JobRunning)
+            _note(error)
+        else:
+            self.failed = False
+
+    def check(self) -> None:
         """Stop if a writer waits or the process ends.
 
         Raises:
@@ -274,9 +302,17 @@ class Holder:
         if ends or self._database.is_waited_for():
             raise Stopped
 
+    def _run_aside(self, work: Callable[[Cursor], None]) -> None:
+        token = CURRENT.set(self._stop)
+        try:
+            self.run(work)
+        finally:
+            CURRENT.reset(token)
+            self._thread = None
+
 
 def _note(error: Exception) -> None:
-    """Log why postings are not held; few processes need the module for it."""
+    """Log why a sidecar is not used or made; few processes need the module for it."""
     import logging
 
-    logging.getLogger("qmd.ranking").debug("Postings are not held: %s", error)
+    logging.getLogger("qmd.ranking").debug("No sidecar: %s", error)

@@ -272,9 +272,8 @@ def test_pages_of_the_sidecar_are_released_after_some_searches_and_read_again(wa
     expected = answers(warm.engine)
     released = []
     memory = warm.engine.database.read(lambda cursor: cursor.memory)
-    real = memory.shed
-    assert real is not None
-    memory.shed = lambda: released.append(real())
+    [real] = memory.sheds
+    memory.sheds[:] = [lambda: released.append(real())]
     for number in range(9):
         search(warm.engine, f"tea {number}")
     assert len(released) >= 2
