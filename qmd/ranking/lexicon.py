@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ALIKE = 3
 """Common leading characters of words that can match each other."""
 
+RANGES = 10_000
+"""Ranges of words that begin alike whose places are cached."""
+
 _LAST = b"\xff"
 """Byte after all bytes of UTF-8."""
 
@@ -126,6 +129,7 @@ class Lexicon:
     def __init__(self, words: Strings, terms: NDArray[np.int64]) -> None:
         self._words = words
         self._terms = terms
+        self._ranges: dict[str, tuple[int, int]] = {}
 
     @property
     def is_whole(self) -> bool:
@@ -135,10 +139,20 @@ class Lexicon:
 
     def found(self, word: str) -> WordRange:
         """Find a word, and where those that begin like it are."""
-        first, last = self._words.beginning(word[:ALIKE], 0, len(self._words))
+        first, last = self._range(word[:ALIKE])
         begins, ends = self._words.beginning(word, first, last)
         is_there = begins < ends and self._words[begins] == word
         return WordRange(first, last, begins, ends, int(self._terms[begins]) if is_there else None)
+
+    def _range(self, begin: str) -> tuple[int, int]:
+        """Find the words that begin alike; many questions have words that do."""
+        found = self._ranges.get(begin)
+        if found is None:
+            if len(self._ranges) >= RANGES:
+                self._ranges.clear()
+            found = self._words.beginning(begin, 0, len(self._words))
+            self._ranges[begin] = found
+        return found
 
     def near(self, found: WordRange, term: int | None, *, longer: bool) -> Near:
         """Return the words that may be forms of a word. See `Postings.near`.
