@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, overload
+from typing import overload
+
+from qmd.named_tuple import NamedTuple
 
 
 class Change(NamedTuple):

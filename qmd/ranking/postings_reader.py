@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, segment_check
 from qmd.ranking.inverted_index import Inverted
 from qmd.ranking.lexicon import Lexicon, Strings, StringsBuilder
-from qmd.ranking.postings_file import Packed, Packer
 from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment
+from qmd.ranking.sidecar_file import Packed, Packer
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import given
 
@@ -80,8 +81,8 @@ class SidecarDifference(NamedTuple):
     has_new_words: bool
 
 
-def pack(cursor: Cursor, file: IO[bytes], *, goes_on: Callable[[], None]) -> None:
-    """Write the postings, words and columns of all documents of the index into a file.
+def pack(cursor: Cursor, packer: Packer, *, goes_on: Callable[[], None]) -> None:
+    """Write the postings, words and columns of all documents of the index into a sidecar.
 
     Args:
         goes_on: is called again and again, and may raise to end it.
@@ -89,7 +90,6 @@ def pack(cursor: Cursor, file: IO[bytes], *, goes_on: Callable[[], None]) -> Non
     Raises:
         NotWhole: they cannot be what they should be.
     """
-    packer = Packer(file)
     digests = _digests(cursor)
     packer.add(digests=digests["digest"])
     state = _state(cursor, _state(cursor, 0).bound)
