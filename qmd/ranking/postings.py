@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, Value, as_json
 from qmd.storage.overlaps import copies
 from qmd.types import ALL, Clause, Filter
@@ -25,6 +27,8 @@ BITS = 63
 
 Near = Sequence[tuple[str, int]]
 """Indexed words, with their terms."""
+
+NO_BEGINS: Mapping[str, str] = MappingProxyType({})
 
 
 class Term(NamedTuple):
@@ -72,13 +76,20 @@ class Wanted(NamedTuple):
 class Postings(Protocol):
     """Protocol of the postings of an index."""
 
-    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
+    def near(
+        self,
+        words: Sequence[str],
+        whole: Collection[str] = (),
+        begins: Mapping[str, str] = NO_BEGINS,
+    ) -> Mapping[str, Near]:
         """Return, for each word, indexed words with that beginning or stem.
 
         Others that begin alike may be included. Words of fewer than three letters have no variants.
 
         Args:
             whole: words for which no longer word may lack; one may for others that are common.
+            begins: beginnings of some of the words. Of each of these, the word itself is enough, or
+                one that has its beginning, which has as many letters as words need to be alike.
         """
 
     def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
@@ -104,7 +115,12 @@ class Filed:
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
 
-    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
+    def near(
+        self,
+        words: Sequence[str],
+        whole: Collection[str] = (),
+        begins: Mapping[str, str] = NO_BEGINS,
+    ) -> Mapping[str, Near]:
         """See `Postings`."""
         return self._cursor.each(
             "variants", words, self._near, most=NEAR, size=lambda near: 1 + len(near)

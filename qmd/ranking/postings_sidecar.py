@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings_loader import LARGE
 
 if TYPE_CHECKING:

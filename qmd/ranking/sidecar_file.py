@@ -20,13 +20,14 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
 
 from qmd import safe_open
 from qmd.errors import IndexFailure
+from qmd.named_tuple import NamedTuple
 from qmd.storage.file_lock import errand
 
 if TYPE_CHECKING:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.ranking.matcher import AT_ONCE, Matcher
 from qmd.ranking.poor_lines import data_elided, frontmatter_lines, is_in_data, is_poor
 from qmd.text import tokenizer
 
-_CHUNK = re.compile(r"\S+")
-_PIECE = re.compile(r"([^\n]{,24}\S*+)(?:\s|$)")
+_CHUNK = pattern(r"\S+")
+_PIECE = pattern(r"([^\n]{,24}\S*+)(?:\s|$)")
 _AND_BREAK = (1).__add__
 _NEAR = 1000
 """Characters of a chunk in which its next word is searched."""
@@ -279,11 +279,16 @@ def _first_match(line: str, match: Matcher) -> int:
     """Find the first matching word; 0 without one."""
     first = match.first_text(line)
     for chunk in _CHUNK.finditer(line, 0, len(line) if first is None else first):
+        whole = chunk[0]
+        if whole.isascii() and whole.isalnum() and len(whole) <= tokenizer.LONGEST:
+            if match.has(whole):  # it is one word
+                return chunk.start()
+            continue
         at = 0
-        for word in tokenizer.split(chunk[0], segmented=False):
+        for word in tokenizer.split(whole, segmented=False):
             # A word is not in the chunk as it is if its characters are written decomposed.
-            at = max(at, chunk[0].find(word, at, at + _NEAR))
-            if match(word):
+            at = max(at, whole.find(word, at, at + _NEAR))
+            if match.has(word):
                 return chunk.start() + at
             if tokenizer.comes_before(word):
                 continue

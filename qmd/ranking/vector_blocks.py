@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import vector_codes
 from qmd.storage.arrow import fetched
 from qmd.storage.cursor import Cursor, as_json

@@ -9,9 +9,11 @@ have no such bound.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from qmd.named_tuple import NamedTuple
 
 try:
     from qmd.ranking.compiled.code_products import products as _compiled

@@ -81,9 +81,9 @@ class VectorIndexes:
             if model_id is not None:
                 self._save(matrix, model_id, cursor)
 
-        matrix = self._matrix
-        if matrix is None or matrix.fingerprint != space.fingerprint:
-            matrix = Matrix(space.fingerprint, self._place)
+        held = self._matrix
+        is_of_space = held is not None and held.fingerprint == space.fingerprint
+        matrix = held if held and is_of_space else Matrix(space.fingerprint, self._place)
         self._maker.run(work)
         cancellation.check()
 

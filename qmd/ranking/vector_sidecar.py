@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.sidecar_file import NO_FILE, VECTORS, Packed, Packer, SidecarFile, Stamp
 from qmd.ranking.vector_blocks import Block, IndexedVectors, is_much, read_vectors
 from qmd.ranking.vector_codes import Codes
