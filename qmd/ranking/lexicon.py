@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 ALIKE = 3
 """Common leading characters of words that can match each other."""
+
+RANGES = 10_000
+"""Ranges of words that begin alike whose places are cached."""
 
 _LAST = b"\xff"
 """Byte after all bytes of UTF-8."""
@@ -33,15 +37,6 @@ class Strings:
         self._data = data.data
         self._bounds = bounds
         self._each = bounds.data  # gives numbers of Python, in a third of the time
-
-    @classmethod
-    def packed(cls, texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-        """Return the arrays of some strings: data and bounds."""
-        encoded = [text.encode() for text in texts]
-        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        bounds = np.concatenate(([0], sizes.cumsum()))
-        narrow = np.uint32 if bounds[-1] < 1 << 32 else np.int64
-        return np.frombuffer(b"".join(encoded), np.uint8), bounds.astype(narrow)
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
@@ -87,6 +82,26 @@ class Strings:
         return low
 
 
+class StringsBuilder:
+    """Builder of the arrays of `Strings`, from some strings at a time."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._sizes = array("q", [0])
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Append strings."""
+        encoded = [text.encode() for text in texts]
+        self._data += b"".join(encoded)
+        self._sizes.extend(map(len, encoded))
+
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+        """Return data and bounds of all strings."""
+        bounds = np.frombuffer(self._sizes, np.int64).cumsum()
+        narrow = np.uint32 if bounds[-1] < 1 << 32 else np.int64
+        return np.frombuffer(self._data, np.uint8), bounds.astype(narrow)
+
+
 class WordRange(NamedTuple):
     """Places of a word in a lexicon.
 
@@ -114,6 +129,7 @@ class Lexicon:
     def __init__(self, words: Strings, terms: NDArray[np.int64]) -> None:
         self._words = words
         self._terms = terms
+        self._ranges: dict[str, tuple[int, int]] = {}
 
     @property
     def is_whole(self) -> bool:
@@ -123,10 +139,20 @@ class Lexicon:
 
     def found(self, word: str) -> WordRange:
         """Find a word, and where those that begin like it are."""
-        first, last = self._words.beginning(word[:ALIKE], 0, len(self._words))
+        first, last = self._range(word[:ALIKE])
         begins, ends = self._words.beginning(word, first, last)
         is_there = begins < ends and self._words[begins] == word
         return WordRange(first, last, begins, ends, int(self._terms[begins]) if is_there else None)
+
+    def _range(self, begin: str) -> tuple[int, int]:
+        """Find the words that begin alike; many questions have words that do."""
+        found = self._ranges.get(begin)
+        if found is None:
+            if len(self._ranges) >= RANGES:
+                self._ranges.clear()
+            found = self._words.beginning(begin, 0, len(self._words))
+            self._ranges[begin] = found
+        return found
 
     def near(self, found: WordRange, term: int | None, *, longer: bool) -> Near:
         """Return the words that may be forms of a word. See `Postings.near`.

@@ -30,6 +30,10 @@ SEPARATORS = "‘’“”–—…•→\u00a0"
 """Separators outside of ASCII that are common in English, and no part of any word."""
 
 
+_compound = lru_cache(maxsize=4096)(tokenizer.compound)
+"""Pieces of names, which texts of one subject share."""
+
+
 @lru_cache(maxsize=4)
 def _matcher(wanted: tuple[tuple[str, str], ...]) -> Matcher:
     return Matcher(dict(wanted))
@@ -90,7 +94,7 @@ class Matcher:
             if alone is not None:
                 known = bit_of.get(alone, 0)
             else:
-                pieces = tokenizer.compound(raw_start)[1]
+                pieces = _compound(raw_start)[1]
                 known = next((bit_of[word] for word, _ in pieces if word in bit_of), 0)
             self._known[raw] = known
         return known

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qmd.errors import IndexNotWritable, JobRunning, QmdError
@@ -164,7 +165,7 @@ class Holder:
         Raises:
             Stopped: the caller has cancelled.
         """
-        self._reader.run(self._renew)
+        self._reader.run(self._renew, sparing=True)
         cancellation.check()
 
     def _renew(self, cursor: Cursor) -> None:
@@ -281,10 +282,18 @@ class BackgroundReader:
         self.settle()
         self._stop = Stop()
 
-    def run(self, work: Callable[[Cursor], None]) -> None:
-        """Run a read in this thread. What goes wrong is logged: searches do without it."""
+    def run(self, work: Callable[[Cursor], None], *, sparing: bool = False) -> None:
+        """Run a read in this thread. What goes wrong is logged: searches do without it.
+
+        Args:
+            sparing: with little memory for DuckDB; see `Database.sparingly`.
+        """
+        read = partial(self._database.read, work, aside=True)
         try:
-            self._database.read(work, aside=True)
+            if sparing:
+                self._database.sparingly(read)
+            else:
+                read()
         except Stopped:
             self.stopped += 1
         except (QmdError, DatabaseError, MemoryError, OSError) as error:

@@ -213,21 +213,26 @@ def best_window(
     ahead: deque[tuple[int, int]] = deque()  # matching lines of the window
     best, most = None, (0, 0, 0)  # from its first line to the last with a new word
     coming = next(matching, None)
-    count = 0
+    count = bits = 0  # no bit of the window is missing in these
     last = starts[-1]
     while True:
         while coming and (not ahead or starts[coming[0] + 1] - starts[ahead[0][0]] <= length):
             ahead.append(coming)
+            bits |= coming[1]
             count += coming[1].bit_count()
             coming = next(matching, None)
         if not ahead or starts[ahead[0][0]] > last:
             return best
-        seen, spread = _seen(ahead)
+        if bits.bit_count() < most[0]:
+            count -= ahead.popleft()[1].bit_count()
+            continue
+        bits, spread = _seen(ahead)
+        seen = bits.bit_count()
         value = seen, -spread, count
         if value > most:
             if counts is not None and not all(counts(at) for at, _ in ahead):
                 ahead = deque(each for each in ahead if counts(each[0]))
-                count = sum(bits.bit_count() for _, bits in ahead)
+                count = sum(found.bit_count() for _, found in ahead)
                 continue
             best, most = (ahead[0][0], ahead[0][0] + spread + 1), value
             if seen == distinct:
@@ -239,14 +244,14 @@ def best_window(
 
 
 def _seen(ahead: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Count the distinct words of a window, and the lines after its first that they take."""
+    """Return the bits of the words of a window, and the lines after its first that they take."""
     bits, first, reached = 0, -1, -1
     for at, found in ahead:
         if first < 0:
             first = at
         if found & ~bits:
             bits, reached = bits | found, at
-    return bits.bit_count(), reached - first
+    return bits, reached - first
 
 
 def _grown(lines: list[str], start: int, end: int, length: int, floor: int) -> tuple[int, int]:
