@@ -3,7 +3,8 @@
     python -m bench.indexing FOLDER [--peer COMMAND] [--words FILE]
 
 FOLDER is copied first. COMMAND is that of tobi/qmd; its verbs are ours. FILE has one keyword query
-to a line. Prints processor and wall seconds and the peak memory of whole processes, and the ratios.
+to a line. Prints processor and wall seconds and the peak memory of whole processes, and the ratios;
+and the size of our index file beside that of the texts.
 """
 
 from __future__ import annotations
@@ -74,6 +75,11 @@ class Tool:
         """Megabytes of the index on disk, with what is beside it."""
         files = (self._folders["XDG_CACHE_HOME"] / "qmd").rglob("*")
         return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
+
+    @property
+    def index_file(self) -> float:
+        """Megabytes of the index file alone, of ours."""
+        return (self._folders["XDG_CACHE_HOME"] / "qmd/index.duckdb").stat().st_size / 1e6
 
     def run(self, *arguments: str) -> Cost:
         """Run one command to its end.
@@ -204,9 +210,13 @@ def main() -> None:
         shutil.copytree(options.folder, corpus)
         files = sorted(corpus.rglob("*.md"))
         tools = tools_in(work, shlex.split(options.peer or ""))
-        print(f"{len(files)} files, {sum(f.stat().st_size for f in files) / 1e6:.1f} MB")
+        size = sum(f.stat().st_size for f in files) / 1e6
+        print(f"{len(files)} files, {size:.1f} MB")
         for title, costs in phases(tools, corpus, queries, rounds=options.rounds):
             told(title, costs)
+            if title == "index":
+                taken = tools[0].index_file
+                print(f"index file: {taken:.1f} MB, {taken / size:.2f} of the files")
         milliseconds, _ = alone(warm, tools[0].environ, queries)
         print(f"search, warm: p50 {milliseconds:.1f} ms")
 

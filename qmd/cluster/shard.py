@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.database import Database
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.ingest.file_facts import FileFacts, differing
+from qmd.named_tuple import NamedTuple
 from qmd.storage import long_texts
 from qmd.storage.arrow import Relation, numbers, texts
 from qmd.storage.cursor import Cursor, as_json

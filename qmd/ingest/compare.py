@@ -6,16 +6,17 @@ It is separate from the pipeline, since most updates find no changes and end her
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest import commit
 from qmd.ingest.commit import Change
 from qmd.ingest.lost import lost
 from qmd.ingest.walk import FileTable, same, walk
+from qmd.named_tuple import NamedTuple
 from qmd.reports import Report
+from qmd.storage import catalog
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.document_lookup import check_collections
 from qmd.text import paths
 from qmd.types import Collection, Kept, LeftOut
 
@@ -138,7 +139,7 @@ def compare(
     def work(
         cursor: Cursor,
     ) -> tuple[list[Change], tuple[list[LeftOut], list[Kept]], list[tuple[str, str]]]:
-        check_collections(cursor, [collection.name])
+        catalog.check_collections(cursor, [collection.name])
         outdated = commit.outdated(cursor, collection=collection.name, current=current)
         changes = commit.changes(
             cursor,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest import commit
 from qmd.ingest.indexed_terms import IndexedTerms
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.long_texts import with_bodies

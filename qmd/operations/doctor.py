@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
@@ -15,6 +15,7 @@ from qmd.declaration.parameters import StepProgress
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing, extras
 from qmd.models.registry import can_run, runtime
+from qmd.named_tuple import NamedTuple
 from qmd.operations import left_out
 from qmd.operations.file_system import NETWORK, file_system
 from qmd.operations.mapped_postings import mapped_postings

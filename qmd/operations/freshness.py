@@ -6,8 +6,9 @@ import os
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog
 from qmd.storage.cursor import as_json
 from qmd.text import hashes, kinds, paths
@@ -93,8 +94,7 @@ def _unchanged(
     """
     from qmd.ranking import bm25
 
-    postings = bm25.held(cursor)
-    stamps = postings.shelf.files(cursor, ids) if postings is not None else {}
+    stamps = bm25.files(cursor, ids)
     if not stamps:
         return set()
     known = index.database.remembered("collections", catalog.collections, cursor=cursor)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qmd")
 
+SEVERAL_READ = 1000
+"""Documents from which on an update puts the words in order, which takes a thirtieth of the time
+until then: after it, a command that searches takes a fiftieth less."""
+
 MANY_READ = 10_000
 """Documents from which on an update puts postings and words in order at its end, which takes a
 sixth of the time until then: after it, a command that searches takes a third less."""
@@ -181,7 +185,8 @@ async def run_update(
     merge = partial(
         maintenance.merge, index.database, always=replaced > 0, at_leisure=read >= MANY_READ
     )
-    await to_thread.run_sync(merge)
+    if not await to_thread.run_sync(merge) and read >= SEVERAL_READ:
+        await to_thread.run_sync(maintenance.sort_words, index.database)
     await to_thread.run_sync(settle, index.database)
     await to_thread.run_sync(free_old_texts, index.database)
     await to_thread.run_sync(index.holder.renew)

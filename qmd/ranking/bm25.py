@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import partial
 from itertools import chain, groupby
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings import (
     ALL_ROWS,
     Filed,
@@ -20,7 +21,6 @@ from qmd.ranking.postings import (
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
 from qmd.ranking.word_terms import inflected_words
-from qmd.storage import long_texts
 from qmd.storage.cursor import Cursor, Value
 from qmd.types import ALL, Clause, FileStamp, Filter, FromFile, Text
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
-TEXTS, RANKED, ALLOWED = 10_000_000, 100_000, 300_000
+TEXTS, RANKED, ALLOWED, FILES = 10_000_000, 100_000, 300_000, 20_000
 """Characters of texts, documents and words of rankings, and documents of filters, that are cached
 while the index stays attached."""
 
@@ -322,7 +322,7 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
     Args:
         limit: documents that will be asked for.
     """
-    for name in ("variants", "frequencies", "phrases", "any_of", "documents", "paths"):
+    for name in ("variants", "frequencies", "phrases", "any_of", "documents", "files", "paths"):
         cursor.get_ready(f"search/{name}")
     cursor.get_ready("documents/bodies")
     asked: dict[str, Value] = dict.fromkeys(("terms", "term_weights", "holders", "frequencies"), "")
@@ -331,6 +331,31 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
         cursor.get_ready(
             "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + 1
         )
+
+
+def files(cursor: Cursor, ids: Sequence[int]) -> dict[int, FileStamp]:
+    """Return the files of documents, by number; see `Shelf.files`."""
+    postings = held(cursor)
+    if postings is not None:
+        return postings.shelf.files(cursor, ids)
+    return {number: stamp for number, (_, stamp) in _filed(cursor, ids).items()}
+
+
+def _filed(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[Text, FileStamp]]:
+    """Load documents, still without their texts, and their files, by number."""
+
+    def read(unknown: list[int]) -> dict[int, tuple[Text, FileStamp]]:
+        return {
+            number: (
+                Text(number, collection, path, title, hashed, "", matter),
+                FileStamp(collection, path, size, time),
+            )
+            for number, collection, path, title, hashed, matter, size, time in cursor.again(
+                "search/files", ids=unknown
+            )
+        }
+
+    return cursor.each("files", ids, read, most=FILES)
 
 
 def rarest(cursor: Cursor, query: Query) -> str | None:
@@ -352,8 +377,17 @@ def documents(
         postings = held(cursor)
         if postings is not None:
             return postings.shelf.texts(cursor, unknown, from_file)
-        rows = cursor.again("search/documents", ids=unknown)
-        texts = long_texts.with_bodies(cursor, [Text(*row) for row in rows])
-        return {text.document_id: text for text in texts}
+        found: dict[int, Text] = {}
+        if from_file is not None:
+            for number, (text, stamp) in _filed(cursor, unknown).items():
+                if (body := from_file(stamp, text.hash)) is not None:
+                    found[number] = text._replace(body=body)
+        if others := [number for number in unknown if number not in found]:
+            rows = cursor.again("search/documents", ids=others)
+            from qmd.storage import long_texts
+
+            texts = long_texts.with_bodies(cursor, [Text(*row) for row in rows])
+            found |= {text.document_id: text for text in texts}
+        return found
 
     return cursor.each("texts", ids, read, most=TEXTS, size=lambda text: 500 + len(text.body))

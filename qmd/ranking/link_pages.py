@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qmd.ranking.fusion import Ranked

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
 from itertools import chain
 from operator import or_
 
+from qmd.patterns import pattern
 from qmd.text import tokenizer
 
-_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
+_TEXT = pattern(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
 """Terms that are found as they stand: symbols, words with marks, words joined by a hyphen."""
 
-_WORD = re.compile(r"\w+", re.ASCII)
-_OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
-_SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
+_WORD = pattern(r"\w+", re.ASCII)
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
+_CAPITAL = frozenset(map(str.upper, _SMALL))
+_OF_WORDS = _SMALL | _CAPITAL | frozenset("0123456789_")
 
 AT_ONCE = 16_384
 """Characters of lines that are searched for all words together."""

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.embedding.vectors import as_text, signs_of
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, as_json
 from qmd.types import Nearest
 

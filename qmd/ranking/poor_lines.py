@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable, Sequence
 
-_LINKS = re.compile(
+from qmd.patterns import pattern
+
+_LINKS = pattern(
     r"^\s*+\[[^\[\]]++\]:\s*+\S.*+"  # a definition: [label]: target "title"
     r"|!?\[\[[^\[\]]*+\]\]"
     r"|!?\[[^\[\]]*+\](?:\([^()]*+(?:\([^()]*+\)[^()]*+)?\)|\[[^\[\]]*+\])"
     r"|<?[a-z]{3,8}://[^\s<>]++>?"
 )
-_PROSE = re.compile(r"[^\[:]*?[^\W\d_][^\[:]*? ")
+_PROSE = pattern(r"[^\[:]*?[^\W\d_][^\[:]*? ")
 """Start of a line with a word that no link has: before any bracket, and no part of an address."""
 
-_LETTER = re.compile(r"[^\W\d_]")
-_WORD = re.compile(r"\w+")
-_LEADERS = re.compile(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
-_IMPORT = re.compile(
+_LETTER = pattern(r"[^\W\d_]")
+_WORD = pattern(r"\w+")
+_LEADERS = pattern(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
+_IMPORT = pattern(
     r"\s*+(?:"
     r"import\s+(?:static\s+)?[\w.*]++(?:\s+as\s+\w++)?(?:\s*,\s*[\w.]++(?:\s+as\s+\w++)?)*+\s*+;?\s*+$"
     r"|import\s[^'\"]{0,200}+['\"]"
@@ -35,10 +36,14 @@ _IMPORT = re.compile(
     r"|<\?php\s*$"
     r")"
 )
-_STARTS = frozenset("ifu#pecvlr'\"<")
-"""First characters of lines that `_IMPORT` matches."""
+_OPENINGS = tuple(
+    """
+    import from using use pub mod extern package const let var require <?php 'use "use #!
+    """.split()
+)
+"""Starts of lines that `_IMPORT` matches: nearly all lines do without the pattern."""
 
-_RIGHTS = re.compile(
+_RIGHTS = pattern(
     r"\W*+(?:SPDX-License-Identifier\b|All rights reserved\b|Copyright\s*(?:\(c\)|©|\d{4}))",
     re.IGNORECASE,
 )
@@ -47,7 +52,7 @@ _RULE = ("---", "...")
 LINE_RUN, LONGEST_RUN, STRETCH = 40, 80, 400
 """Characters of a line, of one of its words and of all of them from which on it may have data."""
 
-_LONG_WORD = re.compile(rf"\S{{{LONGEST_RUN}}}")
+_LONG_WORD = pattern(rf"\S{{{LONGEST_RUN}}}")
 
 DENSE = 11
 """Characters of a word and its blank on the average from which on a long line may be minified."""
@@ -74,10 +79,17 @@ def is_poor(line: str, asked: Callable[[str], object]) -> bool:
         return True
     if ("right" in line or "RIGHT" in line or "SPDX" in line) and _RIGHTS.match(line):
         return True
-    if line.lstrip()[:1] not in _STARTS or not _IMPORT.match(line):
+    if not _may_import(line) or not _IMPORT.match(line):
         return False
     first = _WORD.search(line)
     return not (first and asked(first[0]))
+
+
+def _may_import(line: str) -> bool:
+    begin = line.lstrip()
+    if begin[:1] == "#" and begin[1:2] != "!":  # most are headings
+        return "include" in begin or "pragma" in begin
+    return begin.startswith(_OPENINGS)
 
 
 def _is_only_links(line: str) -> bool:
@@ -131,7 +143,7 @@ def _may_have_data(text: str) -> bool:
     if _has_long_word(text):
         return True
     return len(text) >= STRETCH and (
-        len(parts) < len(text) / DENSE or sum(map(text.count, string.digits)) > len(text) / 4
+        len(parts) < len(text) / DENSE or sum(map(text.count, "0123456789")) > len(text) / 4
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, Value, as_json
 from qmd.storage.overlaps import copies
 from qmd.types import ALL, Clause, Filter

@@ -19,12 +19,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
 
 from qmd import safe_open
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, segment_check
 from qmd.ranking.inverted_index import Inverted
 from qmd.ranking.lexicon import Lexicon, Strings

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from qmd.errors import IndexFailure
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings_loader import LARGE, LOCK, part_path, sidecar_path
 from qmd.storage.file_lock import errand
 

@@ -13,7 +13,6 @@ from qmd.ranking.runs_of_pairs import share_of_pairs
 from qmd.ranking.word_terms import Inflected, WordForm, WordTerms
 from qmd.storage.statements import K1
 from qmd.text.hashes import accented_id
-from qmd.text.stems import terms
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Alike, Respell
@@ -285,6 +284,7 @@ class ResolvedQuery:
             near: words that are written like it, the nearest first.
         """
         from qmd.ranking.spelling import CONTRACTED, divisions
+        from qmd.text.stems import terms
 
         pairs = list(divisions(word))
         parts = list(dict.fromkeys(part for pair in pairs for part in pair))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.lexicon import Lexicon, Strings
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor

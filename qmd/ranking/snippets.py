@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.ranking.matcher import AT_ONCE, Matcher
 from qmd.ranking.poor_lines import data_elided, frontmatter_lines, is_in_data, is_poor
 from qmd.text import tokenizer
 
-_CHUNK = re.compile(r"\S+")
-_PIECE = re.compile(r"([^\n]{,24}\S*+)(?:\s|$)")
+_CHUNK = pattern(r"\S+")
+_PIECE = pattern(r"([^\n]{,24}\S*+)(?:\s|$)")
 _AND_BREAK = (1).__add__
 _NEAR = 1000
 """Characters of a chunk in which its next word is searched."""

@@ -14,10 +14,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage import cancellation
 from qmd.storage.arrow import fetched
 from qmd.storage.cursor import Cursor, Memory, as_json

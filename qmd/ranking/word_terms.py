@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings import Postings
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.text import tokenizer
 from qmd.text.hashes import joined_id
-from qmd.text.stems import terms
 from qmd.types import Clause
 
 FORM = 0.3
@@ -93,7 +92,11 @@ class WordTerms:
         self._near = known
         asked = [*words, *(form for form in forms if self._may_have_stem(form))]
         unknown = [word for word in asked if word not in self.ids]
-        self.ids.update(zip(unknown, (term_id for term_id, _ in terms(unknown)), strict=True))
+        if unknown:
+            from qmd.text.stems import terms  # of no use where the index knows all words
+
+            found = (term_id for term_id, _ in terms(unknown))
+            self.ids.update(zip(unknown, found, strict=True))
 
     def _stems_of(self, word: str) -> dict[str, str]:
         """Return the stems of a word in the languages of documents, each with its language."""

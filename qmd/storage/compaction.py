@@ -93,8 +93,10 @@ def _write_anew(old: Path, new: Path, folder: Path) -> None:
         with closing(connected(config)) as engine:
             engine.execute(begin)
             engine.begin()
+            for long in (False, True):
+                engine.execute(statement("maintenance/copy_content"), {"long": long})
             for (table,) in engine.execute(statement("store/tables")).fetchall():
-                if table != "postings":
+                if table not in {"content", "postings"}:
                     engine.execute(copy.replace("$table", f'"{table}"'))
             engine.commit()
             engine.execute(statement("maintenance/compacted"))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import _duckdb
 
-from qmd.storage.arrow import Relation, load_arrow
 from qmd.storage.prepared import PreparedStatements
 from qmd.storage.stand_ins import HiddenModules, stood_in
 from qmd.storage.statements import given, statement
@@ -181,6 +180,8 @@ class Cursor:
 
         An Arrow table or a dictionary of numpy arrays can be read often, a `Relation` once.
         """
+        from qmd.storage.arrow import Relation, load_arrow  # of no use where nothing is written
+
         load_arrow()
         for name, relation in relations.items():
             given = relation.stream() if isinstance(relation, Relation) else relation

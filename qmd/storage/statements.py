@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from qmd.patterns import pattern
+
 Value = TypeVar("Value")
 
 TITLE, PATH = 4.0, 1.5
@@ -28,23 +30,29 @@ K1, B = 1.5, 0.75
 LINK_LIST = 50
 """Percent of a text in lists of links from which on the document is a list of links."""
 
+INLINE = 4096
+"""Bytes of the longest text that DuckDB stores in the block of its row. Source: DuckDB 1.5.5,
+`StringUncompressed::GetStringBlockLimit`."""
+
 _NUMBERS = {
     "title": f"{TITLE}::double",
     "path": f"{PATH}::double",
     "k1": f"{K1}::double",
     "b": f"{B}::double",
     "link_list": str(LINK_LIST),
+    "inline": str(INLINE),
 }
 """Numbers that statements name, as SQL."""
 
-_NUMBER = re.compile(r"@([a-z]\w*)")
+_NUMBER = pattern(r"@([a-z]\w*)")
 
-_PART = re.compile(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
-_HEADER = re.compile(r"\A(--.*\n)*")
-_PARAMETER = re.compile(r"\$([a-z]\w*)")
+_PART = pattern(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
+_HEADER = pattern(r"\A(--.*\n)*")
+_PARAMETER = pattern(r"\$([a-z]\w*)")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+@cache
 def data_folder(folder: str) -> Path:
     """Find `sql` or `migrations`: inside the installed package, or beside `qmd/` in a checkout."""
     inside = _PACKAGE / folder
@@ -100,7 +108,9 @@ def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str,
 @cache
 def _optional(name: str) -> frozenset[str]:
     """Find the parameters with optional parts in a statement."""
-    return frozenset(parameter for parameter, _ in _PART.findall(statement(name)))
+    text = statement(name)
+    parts = _PART.findall(text) if "-- if $" in text else ()
+    return frozenset(parameter for parameter, _ in parts)
 
 
 @cache

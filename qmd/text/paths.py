@@ -8,12 +8,14 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 
 SCHEME = "qmd://"
 
-_INDEX = re.compile(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9-]+){0,2}$)", re.S)
-_RANGE = re.compile(
+_INDEX = pattern(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9-]+){0,2}$)", re.S)
+_RANGE = pattern(
     r"(?P<name>.+?)(?::|#L)(?P<first>[0-9]{1,9})"
     r"(?::(?P<count>[0-9]{1,9})|-L?(?P<last>[0-9]{1,9}))?",
     re.S,
@@ -32,9 +34,9 @@ A file may have a backslash or a line break in its name; such a path is refused 
 the folder.
 """
 
-_DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+_DRIVE = pattern(r"[A-Za-z]:[/\\]")
 
-_NO_NAME = re.compile(
+_NO_NAME = pattern(
     r'[\x00-\x1f<>:"|?*\\]|[. ]$'
     r"|^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\ *(?:\.|$)",
     re.IGNORECASE,

@@ -1,5 +1,5 @@
 -- Begin a copy of an index without free blocks, which DuckDB never returns: all tables, and the rows of the
--- postings. Tables keep the order of their rows, their constraints and the compression of their columns.
+-- postings. Tables keep the order of their rows (but for `content`), their constraints and their compression.
 --
 -- in   $old                    text     a copy of the index file; the four are put in as text
 -- in   $new                    text     the file to make

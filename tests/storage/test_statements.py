@@ -35,6 +35,7 @@ ENGINE = {
     "store/draw_nothing",
     "maintenance/compact",
     "maintenance/compacted",
+    "maintenance/copy_content",
     "maintenance/copy_table",
     *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/", "import/"))),
     *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests", "without")),
@@ -167,7 +168,7 @@ def test_weights_of_fields_stand_in_one_place():
 def test_a_statement_that_names_an_unknown_number_is_refused(tmp_path, monkeypatch):
     (tmp_path / "sql" / "search").mkdir(parents=True)
     (tmp_path / "sql" / "search" / "odd.sql").write_text("-- Odd.\nselect @nothing\n")
-    monkeypatch.setattr(statements, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(statements, "data_folder", tmp_path.joinpath)
     with pytest.raises(KeyError, match="nothing"):
         statement("search/odd")
 

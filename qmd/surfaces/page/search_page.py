@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.errors import QmdError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import browse
 from qmd.operations.semantic_search import query, vector_search
 from qmd.surfaces import render
