@@ -15,7 +15,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from qmd import safe_open
-from qmd.ingest.commit import Change, Made
+from qmd.ingest.commit import Made
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice

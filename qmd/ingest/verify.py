@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qmd.ingest import batch_tables, reader
 from qmd.ingest.batch_tables import stored_fields
-from qmd.ingest.commit import Change
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.outlines import Outline, document_outline
 from qmd.ingest.reader import File, Parsed
 from qmd.ingest.readers import tasks

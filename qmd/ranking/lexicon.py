@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -36,15 +37,6 @@ class Strings:
         self._data = data.data
         self._bounds = bounds
         self._each = bounds.data  # gives numbers of Python, in a third of the time
-
-    @classmethod
-    def packed(cls, texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-        """Return the arrays of some strings: data and bounds."""
-        encoded = [text.encode() for text in texts]
-        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        bounds = np.concatenate(([0], sizes.cumsum()))
-        narrow = np.uint32 if bounds[-1] < 1 << 32 else np.int64
-        return np.frombuffer(b"".join(encoded), np.uint8), bounds.astype(narrow)
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
@@ -88,6 +80,26 @@ class Strings:
             else:
                 high = middle
         return low
+
+
+class StringsBuilder:
+    """Builder of the arrays of `Strings`, from some strings at a time."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._sizes = array("q", [0])
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Append strings."""
+        encoded = [text.encode() for text in texts]
+        self._data += b"".join(encoded)
+        self._sizes.extend(map(len, encoded))
+
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+        """Return data and bounds of all strings."""
+        bounds = np.frombuffer(self._sizes, np.int64).cumsum()
+        narrow = np.uint32 if bounds[-1] < 1 << 32 else np.int64
+        return np.frombuffer(self._data, np.uint8), bounds.astype(narrow)
 
 
 class WordRange(NamedTuple):

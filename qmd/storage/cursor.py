@@ -52,7 +52,7 @@ class Memory:
     Attributes:
         file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
-        shed: callback that releases memory of what is held, to be loaded again; None: nothing.
+        sheds: callbacks that release memory of what is held, to be loaded again.
         held: objects loaded from the whole file, by kind; their modules know the types.
         missed: callback for each search that postings in memory would have answered.
         facts: saved beside the index, in a process that ends after one command.
@@ -63,7 +63,7 @@ class Memory:
     ) -> None:
         self.file = file
         self.stands_for_file = False
-        self.shed: Callable[[], None] | None = None
+        self.sheds: list[Callable[[], None]] = []
         self.held: dict[str, object] = {}
         self.missed = missed
         self.facts: SavedFacts | None = None
