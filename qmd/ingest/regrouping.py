@@ -137,8 +137,9 @@ class Around:
             if bucket.was_crowd != bucket.is_crowd:
                 return None
             if bucket.is_crowd and (bucket.new or bucket.gone):
-                firsts = bucket.lowest(bucket.new), bucket.lowest(bucket.gone)
-                beside.update(each for each in firsts if each is not None)
+                firsts = {bucket.lowest(bucket.new), bucket.lowest(bucket.gone)}
+                if len(firsts) > 1:  # it has another first text than before
+                    beside.update(each for each in firsts if each is not None)
         return beside
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings import (
     ALL_ROWS,
+    TIES,
     Filed,
     Postings,
     Wanted,
@@ -329,7 +330,7 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
     _, asked["average"], _ = statistics(cursor)
     for counted in (None, ""):
         cursor.get_ready(
-            "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + 1
+            "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + TIES
         )
 
 

@@ -240,6 +240,7 @@ class BackgroundReader:
 
     Attributes:
         failed: the last read could not do what it should.
+        stopped: reads that were stopped one after the other, such as by writers.
     """
 
     def __init__(self, database: Database, name: str) -> None:
@@ -249,6 +250,7 @@ class BackgroundReader:
         self._thread: threading.Thread | None = None
         self._stop = Stop()
         self.failed = False
+        self.stopped = 0
 
     def prepare(self, work: Callable[[Cursor], None]) -> None:
         """Start a read, unless one is in progress."""
@@ -293,12 +295,12 @@ class BackgroundReader:
             else:
                 read()
         except Stopped:
-            pass
+            self.stopped += 1
         except (QmdError, DatabaseError, MemoryError, OSError) as error:
             self.failed = not isinstance(error, JobRunning)
             _note(error)
         else:
-            self.failed = False
+            self.failed, self.stopped = False, 0
 
     def check(self) -> None:
         """Stop if a writer waits or the process ends.

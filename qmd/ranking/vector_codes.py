@@ -30,6 +30,11 @@ LARGEST_SUM = 2**31 - 1
 """Largest sum of products of both."""
 
 
+SLACK, LEAST_ERROR = 1e-4, 2e-6
+"""Share and length that are added to the error of a code, which is computed with 32 bits: more than
+the rounding of its sums and of its products, for vectors of length 1."""
+
+
 class Codes(NamedTuple):
     """Codes of some vectors.
 
@@ -49,11 +54,9 @@ class Codes(NamedTuple):
         most = np.abs(vectors).max(axis=1, initial=0)
         scales = np.where(most > 0, most / np.float32(LARGEST_CODE), np.float32(1))
         numbers = np.rint(vectors / scales[:, None]).astype(np.int8)
-        lacking = vectors.astype(np.float64) - numbers * scales.astype(np.float64)[:, None]
-        errors = np.nextafter(
-            np.linalg.norm(lacking, axis=1).astype(np.float32), np.float32(np.inf)
-        )
-        return cls(numbers, scales, errors)
+        lacking = vectors - numbers * scales[:, None]
+        lengths = np.sqrt(np.einsum("ij,ij->i", lacking, lacking))
+        return cls(numbers, scales, lengths * np.float32(1 + SLACK) + np.float32(LEAST_ERROR))
 
 
 class CodedQuery:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from qmd.storage.database import Database
 
 
+OFTEN = 3
+"""Times that writers stop the making of a sidecar, after which a search makes it."""
+
+
 class VectorIndexes:
     """Vector indexes of one process, made when they pay.
 
@@ -41,7 +45,8 @@ class VectorIndexes:
 
         Vectors of a sidecar are used at once. They are read from the table, or a sidecar is made of
         them, from the second question on: to read all takes as long as to compare them several
-        times, and a command asks only once.
+        times, and a command asks only once. A server makes it in the background, and by a search
+        only if that cannot be done or has been stopped by writers again and again.
         """
         from qmd.ranking import vector_matrix
         from qmd.ranking.nearest import Faster
@@ -53,6 +58,7 @@ class VectorIndexes:
                 self._matrix = held
             else:
                 held.may_read = True
+            held.makes = not self._stays or self._maker.failed or self._maker.stopped >= OFTEN
         if held.lacks_sidecar and held.may_read and self._stays:
             self._maker.prepare(partial(self._save, held, model_id))
         if 4 * vectors * dimensions > vector_matrix.MOST and self._maker.failed:
@@ -73,8 +79,11 @@ class VectorIndexes:
         def work(cursor: Cursor) -> None:
             model_id = vectors.model_id(cursor, space.fingerprint)
             if model_id is not None:
-                self._save(Matrix(space.fingerprint, self._place), model_id, cursor)
+                self._save(matrix, model_id, cursor)
 
+        held = self._matrix
+        is_of_space = held is not None and held.fingerprint == space.fingerprint
+        matrix = held if held and is_of_space else Matrix(space.fingerprint, self._place)
         self._maker.run(work)
         cancellation.check()
 

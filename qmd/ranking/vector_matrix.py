@@ -200,16 +200,23 @@ class Matrix:
         fingerprint: of the model.
         index: the index file, whose sidecar is used; None: none is.
         may_read: vectors that are in no sidecar are read from the table.
+        makes: a search makes the sidecar where it would read all vectors.
 
     Attributes:
-        lacks_sidecar: there is none, or one that lacks much, and no search can make it.
+        lacks_sidecar: there is none, or one that lacks much, and no search makes it.
     """
 
     def __init__(
-        self, fingerprint: str, index: Path | None = None, *, may_read: bool = True
+        self,
+        fingerprint: str,
+        index: Path | None = None,
+        *,
+        may_read: bool = True,
+        makes: bool = True,
     ) -> None:
         self.fingerprint = fingerprint
         self.may_read = may_read
+        self.makes = makes
         self.lacks_sidecar = False
         self._sidecar = None if index is None else VectorSidecar(index)
         self._turn = threading.Lock()
@@ -294,7 +301,7 @@ class Matrix:
             self._held.clear()
             return self._shared(memory, mapped)
         if mapped is None:
-            self.lacks_sidecar = state is not None and state.bytes > MOST
+            self.lacks_sidecar = state is not None and self._is_left(state)
             if self.lacks_sidecar or not self.may_read:
                 return None
         return self._joined(cursor, memory, model_id, state, mapped)
@@ -335,7 +342,7 @@ class Matrix:
                 return self._shared(memory, made)
             if mapped is None:
                 own, new = [], ids
-            self.lacks_sidecar = state is not None and state.bytes > MOST
+            self.lacks_sidecar = state is not None and self._is_left(state)
         if state is not None and len(new) * state.bytes > MOST * state.vectors:
             return None
         if len(new):
@@ -350,14 +357,19 @@ class Matrix:
             self._shared(memory, mapped)
         return [*shared, *self._held]
 
+    def _is_left(self, state: VectorsState) -> bool:
+        """Check that the sidecar is left to a thread: no search waits for so many vectors."""
+        is_many = state.bytes > MOST
+        return is_many or (not self.makes and state.vectors >= vector_sidecar.LEAST)
+
     def _made(
         self, cursor: Cursor, model_id: int, state: VectorsState | None
     ) -> MappedVectors | None:
         """Make the sidecar where the vectors would be read into memory; None if it cannot be."""
         if self._sidecar is None or state is None or state.vectors < vector_sidecar.LEAST:
             return None
-        if state.bytes > MOST:
-            return None  # which takes so long that no search waits for it
+        if self._is_left(state):
+            return None
         try:
             return self._sidecar.make(
                 cursor, model_id=model_id, state=state, goes_on=cancellation.check

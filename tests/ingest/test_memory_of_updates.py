@@ -17,6 +17,7 @@ from qmd.ingest import grouping
 from qmd.ingest.folder_changes import Change, FolderChanges
 from qmd.ingest.indexed_terms import indexed_vocabulary
 from qmd.ranking import postings_reader
+from qmd.ranking.sidecar_file import POSTINGS, Packer
 
 KINDS = st.lists(st.sampled_from(["new", "changed", "gone"]), max_size=12)
 
@@ -59,7 +60,7 @@ def test_the_words_of_an_update_are_free_when_it_is_done(library):
     try:
         with ExitStack() as held:
             vocabulary = indexed_vocabulary(library.engine.database, held)
-            vocabulary.term_ids(["tea", "cup"])
+            vocabulary.resolved(["tea", "cup"])
             assert [word for word, _ in vocabulary.take_new()] == ["cup"]
             there = weakref.ref(vocabulary)
             del vocabulary
@@ -106,7 +107,10 @@ def test_a_sidecar_of_documents_in_parts_is_that_of_all_at_once(library, monkeyp
 
     def packed():
         file = io.BytesIO()
-        library.engine.read(lambda cursor: postings_reader.pack(cursor, file, goes_on=lambda: None))
+        packer = Packer(file, POSTINGS)
+        library.engine.read(
+            lambda cursor: postings_reader.pack(cursor, packer, goes_on=lambda: None)
+        )
         return file.getvalue()
 
     whole = packed()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmd.ranking import segments
-from qmd.ranking.lexicon import Lexicon, Strings, near, own_or_like
+from qmd.ranking.lexicon import Lexicon, Strings, StringsBuilder, near, own_or_like
 from qmd.ranking.segments import Part, Segment
 
 POSTINGS = st.dictionaries(
@@ -76,7 +76,9 @@ def test_a_phrase_with_a_term_that_is_not_there_starts_nowhere():
 
 def lexicon(*words):
     terms = np.arange(len(words), dtype=np.int64)
-    return Lexicon(Strings(*Strings.packed(sorted(words))), terms)
+    strings = StringsBuilder()
+    strings.add(sorted(words))
+    return Lexicon(Strings(*strings.arrays()), terms)
 
 
 def test_a_word_itself_or_one_that_begins_like_it_is_enough():

@@ -414,3 +414,80 @@ def test_doctor_tells_what_it_is_worth(filled, monkeypatch):
     assert findings(filled) == [
         ("ok", "of an earlier state: the next server or 'qmd embed' makes them")
     ]
+
+
+@pytest.fixture
+def server(filled):
+    """A process that stays, for an index without a sidecar."""
+    filled.embed()
+    filled.engine.close()
+    beside(filled).path.unlink()
+    place, machine = filled.engine.place, filled.engine.models.machine
+    filled.engine = Index(place, machine, warm=True, stays=True)
+    return filled
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Whether each search had the vectors outside of DuckDB."""
+    found = []
+    real = Matrix.compared
+
+    def compared(*given, **options):
+        made = real(*given, **options)
+        found.append(made is not None)
+        return made
+
+    monkeypatch.setattr(Matrix, "compared", compared)
+    return found
+
+
+def test_a_server_makes_it_beside_its_searches(server, held):
+    expected = server.nearest("drink 7")
+    assert not beside(server).path.exists()  # one question is not worth it
+    assert server.nearest("drink 7") == expected
+    server.engine.vector_indexes.settle()
+    assert beside(server).path.exists()
+    assert server.nearest("drink 7") == expected
+    assert held == [False, False, True]
+
+
+def test_a_server_that_writers_stop_again_and_again_makes_it_by_a_search(server, held):
+    maker = server.engine.vector_indexes._maker
+    maker.stopped = 2
+    server.nearest("drink 7")
+    server.engine.database.is_waited_for = lambda: True
+    server.nearest("drink 7")
+    maker.settle()
+    assert maker.stopped == 3
+    assert not beside(server).path.exists()
+    server.nearest("drink 7")
+    assert beside(server).path.exists()
+    assert held == [False, False, True]
+
+
+def test_a_server_that_cannot_save_it_holds_vectors_in_memory(server, held):
+    beside(server).path.mkdir()
+    for _ in range(2):
+        server.nearest("drink 7")
+        server.engine.vector_indexes.settle()
+    assert server.engine.vector_indexes._maker.failed
+    server.nearest("drink 7")
+    assert held == [False, False, True]
+
+
+def test_a_server_that_ends_does_not_wait_for_it(server, monkeypatch):
+    making = threading.Event()
+
+    def endless(*_, goes_on, **__):
+        making.set()
+        while True:
+            goes_on()
+
+    monkeypatch.setattr(vector_sidecar, "pack_vectors", endless)
+    server.nearest("drink 7")
+    server.nearest("drink 7")
+    assert making.wait(30)
+    server.engine.close()
+    assert not beside(server).path.exists()
+    assert not beside(server).part.exists()
