@@ -33,7 +33,7 @@ SITE ?= $(HOME)/.cache/qmd-site
 .PHONY: demo help test newest check types types-windows format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
-$(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
+$(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/*/compiled/*.p*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

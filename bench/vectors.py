@@ -1,15 +1,16 @@
 """Exact and approximate vector search at several sizes, with and without a filter.
 
-Measured in DuckDB, and with all vectors in memory.
+Measured in DuckDB, with all vectors in memory, and mapped from the sidecar.
 
-    python -m bench.vectors [--sizes 10000,100000,1000000] [--hnsw 10000,100000]
+    python -m bench.vectors [--sizes 10000,100000,1000000] [--hnsw 10000] [--ways sidecar]
 
 The vectors are those that the embedded model makes of real passages where there are some (--texts
 FOLDER), each with noise added to make as many as are wanted; a query is a passage with other noise.
-Prints for each size and way the median milliseconds of a search in an index that stays open, what
-the first search of a new connection takes, the memory of the process, and the share of the true
-ten that was found. For the HNSW index of DuckDB's vss extension it prints also what loading the
-extension and building take.
+Prints for each size and way the median milliseconds of a search in an index that stays open, by
+the clock and of processor time, what the first search of a new process takes, the memory of the
+process at most and at the end (PSS), and the share of the true ten that was found. For the sidecar
+it prints also what making it takes, and for the HNSW index of DuckDB's vss extension what loading
+the extension and building take.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bench.usage import peak
+from bench.usage import peak, pss
 from qmd.embedding import vectors as embeddings
 from qmd.models.encoder import Encoder
 from qmd.ranking import nearest
@@ -40,8 +41,8 @@ from qmd.storage.database import Database
 from qmd.storage.extensions import load
 
 Vectors = NDArray[np.float32]
-Timed = tuple[float, float, list[list[int]]]
-"""Median milliseconds, those of the first search, and the answers."""
+Timed = tuple[float, float, float, list[list[int]]]
+"""Median milliseconds, those of processor time, those of the first search, and the answers."""
 
 NOISE = 0.6
 """Length of what is added to a vector of length 1 to make another one."""
@@ -127,18 +128,20 @@ def filled(path: Path, real: Vectors, count: int) -> Database:
 
 def timed(search: Callable[[Vectors], list[int]], queries: Vectors) -> Timed:
     """Each query after the other."""
-    taken, answers = [], []
+    taken, used, answers = [], [], []
     for query in queries:
-        began = time.perf_counter()
+        began, spent = time.perf_counter(), time.process_time()
         answers.append(search(query))
         taken.append((time.perf_counter() - began) * 1000)
-    return statistics.median(taken[1:]), taken[0], answers
+        used.append((time.process_time() - spent) * 1000)
+    return statistics.median(taken[1:]), statistics.median(used[1:]), taken[0], answers
 
 
 def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> Timed:
     """One way of searching, in a process that has done nothing else."""
     database = Database(path, warm=True)
-    faster = Faster(Matrix("bench")) if way == "memory" else None
+    matrix = {"memory": Matrix("bench"), "sidecar": Matrix("bench", path, may_read=False)}.get(way)
+    faster = None if matrix is None else Faster(matrix)
     allowed = as_json(list(range(1, count + 1, int(1 / FILTER)))) if part else None
 
     def search(query: Vectors) -> list[int]:
@@ -158,6 +161,17 @@ def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> 
         return database.read(work)
 
     return timed(search, queries)
+
+
+def saved(path: Path) -> tuple[float, float]:
+    """Make the sidecar in a process of its own: seconds of processor time, and MB."""
+    began = time.process_time()
+    database, matrix = Database(path), Matrix("bench", path)
+    made = database.read(lambda cursor: matrix.save(cursor, model_id=1, goes_on=lambda: None))
+    assert made is not None
+    database.close()
+    size = path.with_name(f"{path.name}.vectors").stat().st_size
+    return time.process_time() - began, size / 1e6
 
 
 def hnsw(path: Path, count: int, queries: Vectors) -> tuple[float, float, Timed]:
@@ -218,14 +232,13 @@ def one(path: Path, count: int, way: str, part: bool) -> None:
     true = np.load(path.with_suffix(f".{int(part)}.npy")).tolist()
     extra = ""
     if way == "hnsw":
-        loading, building, (usual, first, found) = hnsw(path, count, queries)
+        loading, building, (usual, used, first, found) = hnsw(path, count, queries)
         extra = f"  load {loading:.2f} s, build {building:.1f} s"
     else:
-        usual, first, found = measured(path, count, queries, way, part)
-    memory = peak()
+        usual, used, first, found = measured(path, count, queries, way, part)
     print(
-        f"{count:>9,} {'1 %' if part else 'all':>4} {way:>6} {usual:8.1f} {first:8.1f} "
-        f"{memory:7.0f} {recall(found, true):7.3f}{extra}",
+        f"{count:>9,} {'1 %' if part else 'all':>4} {way:>7} {usual:8.1f} {used:8.1f} {first:9.1f} "
+        f"{peak():7.0f} {pss():7.0f} {recall(found, true):7.3f}{extra}",
         flush=True,
     )
 
@@ -235,24 +248,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="10000,100000")
     parser.add_argument("--hnsw", default="10000")
+    parser.add_argument("--ways", default="exact,signs,memory,sidecar")
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         path, count, way, part = options.one
+        if way == "make":
+            spent, size = saved(Path(path))
+            said = f"{spent:.1f} s of processor time, {size:.0f} MB"
+            print(f"{int(count):>9,}  making the sidecar: {said}", flush=True)
+            return
         one(Path(path), int(count), way, part == "1")
         return
     real = passages(options.texts)
-    print("  vectors  for    way   ms/q  first ms  MB     recall@10")
+    print("  vectors  for     way     ms/q   cpu ms  first ms      MB  PSS MB recall@10")
     for count in map(int, options.sizes.split(",")):
         with tempfile.TemporaryDirectory() as name:
             path = Path(name, "index.duckdb")
             filled(path, real, count).close()
             queries = more(real, QUERIES, seed=0)
             np.save(path.with_suffix(".queries.npy"), queries)
+            ways = options.ways.split(",")
+            if "sidecar" in ways:
+                _alone(["--one", str(path), str(count), "make", "0"])
             for part in (False, True):
                 np.save(path.with_suffix(f".{int(part)}.npy"), truth(path, count, queries, part))
-                for way in ("exact", "signs", "memory"):
+                for way in ways:
                     _alone(["--one", str(path), str(count), way, str(int(part))])
             if str(count) in options.hnsw.split(","):
                 _alone(["--one", str(path), str(count), "hnsw", "0"])

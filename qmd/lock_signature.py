@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import processes, safe_open
+from qmd.named_tuple import NamedTuple
 
 ENTRY_BYTES = 256
 """Bytes of an entry."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.types import Kept, LeftOut
 
 

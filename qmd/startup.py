@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_MAKER = ("name", "types", "module", "defaults")
-"""Parameters of the function of `typing` that makes named tuples."""
-
 NO_MEMORY = (
     b"There is not enough memory.\n\nThe index stays whole. End other programs, or raise the limit "
     b"of memory (ulimit -v), and try again.\n"
@@ -27,22 +24,46 @@ NO_MEMORY = (
 
 
 class _Spared:
-    """Import finder that makes modules empty.
+    """Import finder that makes modules empty, or loads them later.
 
     The bindings of llama.cpp load a class above them, with templates and caches of its own: three
-    quarters of their time, and qmd does not use it.
+    quarters of their time, and qmd does not use it. `urllib.parse`, which `pathlib` loads, takes
+    `ipaddress` for addresses in brackets alone.
     """
 
     EMPTY = frozenset({"llama_cpp.llama"})
+    LATER = frozenset({"ipaddress"})
 
     @classmethod
     def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
         """See `importlib.abc.MetaPathFinder`."""
-        if name not in cls.EMPTY:
+        if name not in cls.EMPTY and name not in cls.LATER:
             return None
         from importlib.machinery import ModuleSpec
 
-        return ModuleSpec(name, _Empty())  # type: ignore[arg-type]  # it does what a loader does
+        loader = _Later() if name in cls.LATER else _Empty()
+        return ModuleSpec(name, loader)  # type: ignore[arg-type]  # they do what a loader does
+
+
+class _Later:
+    """Loader of a module that is executed when something of it is first used."""
+
+    def create_module(self, _: ModuleSpec) -> None:
+        """See `importlib.abc.Loader`."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """See `importlib.abc.Loader`."""
+
+        def load(name: str) -> Any:
+            from importlib.machinery import PathFinder
+
+            vars(module).pop("__getattr__", None)
+            usual = PathFinder.find_spec(module.__name__)
+            if usual is not None and usual.loader is not None:
+                usual.loader.exec_module(module)
+            return getattr(module, name)
+
+        vars(module)["__getattr__"] = load
 
 
 class _Empty:
@@ -53,30 +74,6 @@ class _Empty:
 
     def exec_module(self, _: ModuleType) -> None:
         """See `importlib.abc.Loader`."""
-
-
-def _leave_annotations() -> None:
-    """Let named tuples keep their annotations as text.
-
-    Python before 3.14 compiles the annotation of each field while it defines the class: half of
-    the time that a named tuple takes, of which a search defines 64. `get_type_hints` compiles them
-    when it is asked.
-    """
-    import typing
-    from collections import namedtuple
-
-    usual = getattr(typing, "_make_nmtuple", None)
-    code = getattr(usual, "__code__", None)
-    if code is None or code.co_varnames[: code.co_argcount] != _MAKER:
-        return
-
-    def made(name: str, types: Any, module: str, defaults: Any = ()) -> type:
-        annotations = dict(types)
-        made = namedtuple(name, annotations, defaults=defaults, module=module)  # type: ignore[misc]
-        made.__annotations__ = made.__new__.__annotations__ = annotations
-        return made
-
-    typing._make_nmtuple = made  # type: ignore[attr-defined]
 
 
 def _fill_gaps() -> None:
@@ -138,7 +135,6 @@ def run(begin: Callable[[], None]) -> None:
     # A linear-algebra library that starts a thread per core costs more than all it does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
-    _leave_annotations()
     if sys.platform != "win32":
         # Functions of a library are resolved when first called: DuckDB has 24,000, of which a
         # search calls few. Python's own setting is to resolve all of them.

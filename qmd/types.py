@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
+
+from qmd.named_tuple import NamedTuple
 
 EXPERIENCES = "experiences"
 """The collection of the records that agents submit: without a folder, and not in index.yml."""

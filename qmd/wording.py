@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+from qmd.patterns import pattern
+
+_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 MOST_OF_VALUE = 300
 """Characters of a value without spaces, such as a path, that a message repeats."""

@@ -1,4 +1,4 @@
-"""Build hook of hatchling that compiles `qmd/ingest/compiled`.
+"""Build hook of hatchling that compiles the modules in the folders `compiled`.
 
 Without a compiler, or with QMD_PURE=1, the wheel has none of it, and qmd does the same in plain
 Python.
@@ -17,7 +17,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = Path("qmd/ingest/compiled")
+FOLDERS = (Path("qmd/ingest/compiled"), Path("qmd/ranking/compiled"))
 
 ARGUMENTS = ["/O2", "/std:c++17"] if sys.platform == "win32" else ["-O2", "-g0", "-std=c++17"]
 
@@ -34,9 +34,12 @@ class Compiling(BuildHookInterface[Any]):
         if not made and not pure:
             self.app.display_warning("Nothing was compiled: to index takes five times as long.")
         if version == "editable":
-            put(made, root / FOLDER)
+            for folder in FOLDERS:
+                put([file for file in made if file.parent.match(str(folder))], root / folder)
         else:
-            build_data["force_include"] |= {str(file): str(FOLDER / file.name) for file in made}
+            build_data["force_include"] |= {
+                str(file): str(file.relative_to(self._made.name)) for file in made
+            }
         if made:
             build_data["pure_python"], build_data["infer_tag"] = False, True
 
@@ -70,12 +73,13 @@ def compiled(root: Path, into: Path) -> list[Path]:
 
     extensions = [
         setuptools.Extension(
-            ".".join([*FOLDER.parts, file.stem]),
+            ".".join([*folder.parts, file.stem]),
             [str(file)],
             language="c++",
             extra_compile_args=ARGUMENTS,
         )
-        for file in sorted((root / FOLDER).glob("*.pyx"))
+        for folder in FOLDERS
+        for file in sorted((root / folder).glob("*.pyx"))
     ]
     with tempfile.TemporaryDirectory() as work:
         try:

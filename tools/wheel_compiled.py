@@ -9,13 +9,13 @@ from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "qmd" / "ingest" / "compiled"
+ROOT = Path(__file__).parents[1]
 
 
 def main() -> None:
     """Import each module that has a source; ImportError if one is not there."""
-    for source in sorted(SOURCE.glob("*.pyx")):
-        module = import_module(f"qmd.ingest.compiled.{source.stem}")
+    for source in sorted((ROOT / "qmd").glob("*/compiled/*.pyx")):
+        module = import_module(".".join(source.relative_to(ROOT).with_suffix("").parts))
         if not str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES)):
             raise ImportError(f"{module.__file__} is not compiled")
         print(module.__file__)

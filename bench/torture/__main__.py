@@ -4,7 +4,8 @@
 
 crowd    processes of every kind on one index, for so many minutes: see `bench.torture.crowd`
 kill     rounds of kill -9: see `bench.crash`, `bench.embed_crash`,
-         `bench.torture.kills`, `bench.torture.stored` and `bench.torture.sidecars`
+         `bench.torture.kills`, `bench.torture.stored`, `bench.torture.sidecars` and
+         `bench.torture.vector_sidecars`
 full     a full disk: what writes says so, and goes on when there is room
 clock    clocks and times of files that jump: nothing is lost, nothing goes on for ever
 media    an index that cannot be written: it is searched, and updates say why they do nothing
@@ -46,6 +47,7 @@ from bench.torture.signals import signals
 from bench.torture.still import still
 from bench.torture.stored import Puts, Shards
 from bench.torture.through import through
+from bench.torture.vector_sidecars import VectorSidecars
 
 
 def crowd(work: Path, options: Options) -> Outcome:
@@ -63,7 +65,8 @@ SHARES: dict[str, tuple[Callable[[Path, int], crash.Rounds], float]] = {
     "submit": (Submissions, 0.1),
     "put": (Puts, 0.1),
     "shards": (Shards, 0.05),
-    "postings": (Sidecars, 0.15),
+    "postings": (Sidecars, 0.1),
+    "vectors": (VectorSidecars, 0.05),
 }
 """What is killed, and in what share of the rounds."""
 

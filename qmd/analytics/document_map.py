@@ -16,7 +16,7 @@ from qmd.embedding.vector_status import IndexWithModels, other_vectors_notice, v
 from qmd.errors import NotEmbedded, UsageError, extras
 from qmd.errors.base import advised
 from qmd.quoting import command
-from qmd.storage import document_lookup
+from qmd.storage import catalog
 from qmd.storage.cursor import Cursor
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _vectors(
 
     from qmd.embedding import vectors as embeddings
 
-    document_lookup.check_collections(cursor, names)
+    catalog.check_collections(cursor, names)
     stored = {each.fingerprint: each for each in embeddings.models(cursor)}
     known = stored.get(space.fingerprint)
     if known is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 import _duckdb
 
 from qmd.errors import SqlError
+from qmd.named_tuple import NamedTuple
 
 NO_QUERY = 'There is no query.\n\nTry: qmd sql "from documents limit 5"'
 

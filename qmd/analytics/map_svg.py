@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from qmd.analytics.picture_files import COLOURS, OTHERS
+from qmd.named_tuple import NamedTuple
 from qmd.text.display_width import columns_of, cut_to
 
 WIDTH, HEIGHT = 1200, 800

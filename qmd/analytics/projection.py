@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
+
+from qmd.named_tuple import NamedTuple
 
 Points = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from qmd.analytics import statistics
 from qmd.analytics.rows import Rows
 from qmd.analytics.statistics import CollectionShare, FrequentTerm, Long, Month, SizeBucket
-from qmd.storage import document_lookup
+from qmd.storage import catalog
 from qmd.storage.cursor import Cursor
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def gather(
 
 
 def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -> Stats:
-    document_lookup.check_collections(cursor, names)
+    catalog.check_collections(cursor, names)
     return Stats(
         *statistics.document_totals(cursor, names),
         Rows(Month, statistics.months(cursor, names)),

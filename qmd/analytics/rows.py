@@ -20,7 +20,6 @@ from typing import (
 )
 
 from qmd.errors import UsageError
-from qmd.text.display_width import columns_of, padded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,6 +93,8 @@ class Tabular(Sequence[Row]):
         return [f"… {len(self) - SHOWN} more"] if len(self) > SHOWN else []
 
     def __repr__(self) -> str:
+        from qmd.text.display_width import columns_of, padded
+
         rows = self._shown(NARROW)
         widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]

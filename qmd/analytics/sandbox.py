@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import _duckdb
 
@@ -27,6 +27,7 @@ from qmd.analytics.query_result import SandboxRows
 from qmd.analytics.resolved_links import LINKS, attach_links
 from qmd.analytics.views import View, needed, views
 from qmd.errors import IndexFailure, SqlError, SqlOutOfMemory, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.storage import scratch
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, as_json, connected
 from qmd.storage.statements import filled, without_header

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.analytics.sandbox import Limits, Outdated, Sandbox, memory_of
+from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog, migrations
 from qmd.storage.attachment import attach
 from qmd.storage.cursor import Connection, Cursor

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.declaration.operation import members
 from qmd.declaration.parameters import Selection
 from qmd.errors import SqlError
 from qmd.errors.base import advised
+from qmd.named_tuple import NamedTuple
 
 SEARCHES = ("bm25", "vsearch", "hybrid")
 """Search functions that a statement can call. See sql/views/."""

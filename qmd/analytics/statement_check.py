@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.analytics import lexer, syntax_tree
 from qmd.analytics.duckdb_messages import without_advice
@@ -26,6 +26,7 @@ from qmd.analytics.search_calls import (
 )
 from qmd.errors import SqlError
 from qmd.errors.base import advised
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, DatabaseError
 
 OF_VALUES = frozenset(

@@ -31,10 +31,10 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from graphlib import TopologicalSorter
-from typing import NamedTuple
 
 from qmd.declaration.operation import members
 from qmd.declaration.parameters import Selection
+from qmd.named_tuple import NamedTuple
 from qmd.storage.statements import data_folder
 
 _CALL = re.compile(r"^create macro (.+\)) as table$", re.M)

@@ -10,13 +10,14 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.cluster import manifest as manifests
 from qmd.cluster import routing, shard_builder, sources
 from qmd.cluster.manifest import BuildManifest, ShardFile
 from qmd.cluster.settle import Measured, settle_shards
 from qmd.errors import IndexNotWritable, NotAManifest, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.text import hashes
 from qmd.types import Collection
 from qmd.version import __version__

@@ -16,7 +16,7 @@ from qmd.cluster.term_rules import terms_of
 from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import DocumentNotFound, NotOverShards, ShardsMissing, ShardsReadOnly
 from qmd.ranking import bm25
-from qmd.ranking.postings import Near, Tally, Wanted
+from qmd.ranking.postings import NO_BEGINS, Near, Tally, Wanted
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor, Memory, Value, as_json, connected
 from qmd.storage.database import Database
@@ -43,10 +43,15 @@ class ShardedPostings:
         self._shards = shards
         self.shelf = ShardedDocuments(shards)
 
-    def near(self, words: Sequence[str], whole: Collection[str] = ()) -> Mapping[str, Near]:
+    def near(
+        self,
+        words: Sequence[str],
+        whole: Collection[str] = (),
+        begins: Mapping[str, str] = NO_BEGINS,
+    ) -> Mapping[str, Near]:
         """See `Postings`."""
         found: dict[str, dict[str, int]] = {word: {} for word in words}
-        for answer in self._ask_all("near", list(words), list(whole)):
+        for answer in self._ask_all("near", list(words), list(whole), dict(begins)):
             for word, near in answer.items():
                 found[word].update(near)
         return {word: sorted(near.items()) for word, near in found.items()}
@@ -149,6 +154,10 @@ class ShardedDocuments:
         """Load documents with their texts, by number."""
         rows = cursor.rows(Text, "search/documents", ids=list(ids))
         return {text.document_id: text for text in with_bodies(cursor, rows)}
+
+    def hashes(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return none: a statement on the shards finds what they are asked for."""
+        return {}
 
     def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
         """Return none: the files of documents are not held here."""

@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd import safe_open
 from qmd.errors import NotAManifest, ShardDamaged
+from qmd.named_tuple import NamedTuple
 from qmd.storage.migrations import migrations
 from qmd.version import __version__
 from qmd.visible import hidden

@@ -7,11 +7,11 @@ import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import safe_open
 from qmd.cluster.numbers import shard_of_digest
 from qmd.ingest.walk import FileTable, walk
+from qmd.named_tuple import NamedTuple
 from qmd.text import hashes, paths
 from qmd.types import Collection
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.database import Database
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Shard:
     def _nearest(
         self, cursor: Cursor, parameters: Mapping[str, Value]
     ) -> list[tuple[int, float]] | None:
-        """Find the nearest chunks by the matrix in memory; None if it would be too large."""
+        """Find the nearest chunks by the matrix; None if it would be too large for the memory."""
         import json
 
         import numpy as np
@@ -114,10 +115,8 @@ class Shard:
 
         number = int(str(parameters["model_id"]))
         vector = np.array(json.loads(str(parameters["vector"])), np.float32)
-        count = cursor.one("cluster/vectors", model_id=number)
-        if 4 * count * len(vector) > vector_matrix.MOST:
-            return None
-        matrix = self._matrices.setdefault(number, vector_matrix.Matrix(str(number)))
+        made = vector_matrix.Matrix(str(number), self._path)
+        matrix = self._matrices.setdefault(number, made)
         chunks = parameters.get("chunks")
         compared = matrix.compared(
             cursor, vector, model_id=number, chunks=None if chunks is None else str(chunks)

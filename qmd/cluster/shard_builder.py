@@ -6,11 +6,11 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import files
 from qmd.errors import ShardDamaged
 from qmd.ingest.walk import FileTable
+from qmd.named_tuple import NamedTuple
 from qmd.operations.index import Index
 from qmd.settings.environment import Machine, Place
 from qmd.storage.database import Database

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.analytics.sandbox import Limits
 from qmd.analytics.sandbox_worker import IndexFile
 from qmd.analytics.sandbox_workers import Worker, Workers
 from qmd.errors import QmdError, SqlError
 from qmd.errors.usage import MORE_MEMORY
+from qmd.named_tuple import NamedTuple
 from qmd.storage.database import Database
 from qmd.workers.channel import packed_error
 

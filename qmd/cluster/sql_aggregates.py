@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.analytics.statement_check import nodes
 from qmd.analytics.views import View
@@ -17,6 +17,7 @@ from qmd.cluster.sql_trees import (
     select_of,
     whole_number,
 )
+from qmd.named_tuple import NamedTuple
 
 PARTS = "part"
 """Table with the groups of all shards."""

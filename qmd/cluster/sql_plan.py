@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.analytics.statement_check import nodes
 from qmd.analytics.views import View, views
@@ -32,6 +32,7 @@ from qmd.cluster.sql_trees import (
     with_number,
 )
 from qmd.errors import SqlError
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qmd.analytics.statement_check import CheckedStatement

@@ -10,10 +10,11 @@ import json
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.analytics.statement_check import nodes
 from qmd.errors import SqlError
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import without_header
 

@@ -174,6 +174,7 @@ RULES: Mapping[str, Rule] = {
     "search/containing": Gathered(numbers=(1,), order=lambda row: row[:2]),
     "search/copies": _DOCUMENT(only="ids", order=lambda row: row[0]),
     "search/documents": _DOCUMENT(only="ids"),
+    "search/files": _none,
     "search/frequencies": _frequencies,
     "search/fuse_ranks": _DOCUMENT(
         only="documents",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.cluster.rules import Parameters, Row, Shards, on_all, rows_of
 from qmd.declaration.parameters import UNLIMITED
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Value, as_json
 
 FURTHER = 200

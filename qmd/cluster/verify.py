@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd.cluster import manifest as manifests
 from qmd.cluster.shard_builder import count_shard
 from qmd.cluster.store import ShardStore
 from qmd.errors import IndexFailure, ShardDamaged
+from qmd.named_tuple import NamedTuple
 
 
 class Verdict(NamedTuple):

@@ -14,18 +14,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from qmd.named_tuple import NamedTuple
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -354,13 +346,14 @@ def members(group: type) -> Iterator[Declared]:
     for name, hint in _hints(group.__annotations__, group.__module__).items():
         written = group.__annotations__[name]
         declared = of_hint(name, hint, None, positional=False)
-        yield declared._replace(annotation=getattr(written, "__forward_arg__", written))
+        yield declared._replace(annotation=written)
 
 
 def _hints(annotations: Mapping[str, Any], module: str) -> dict[str, Any]:
-    """Resolve annotations, leaving those of other parameters unread."""
-    holder = SimpleNamespace(__annotations__=dict(annotations))
-    return get_type_hints(holder, globalns=vars(sys.modules[module]), include_extras=True)
+    """Evaluate annotations, all as one expression: `get_type_hints` compiles each of them."""
+    texts = "".join(f"{each}, " for each in annotations.values())
+    found = eval(f"({texts})", vars(sys.modules[module]))
+    return dict(zip(annotations, found, strict=True))
 
 
 def of_hint(name: str, hint: Any, default: Any, *, positional: bool) -> Declared:

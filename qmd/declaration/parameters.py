@@ -10,11 +10,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
-from typing import Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import InvalidArgument
 from qmd.types import Filter
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+else:
+
+    class TypedDict:
+        """Base of a group of parameters, whose annotations stay text until they are read."""
+
+        def __init_subclass__(cls, *, total: bool) -> None:
+            """Take what type checkers read."""
+
 
 UNLIMITED = 1_000_000
 """Results when all are asked for."""

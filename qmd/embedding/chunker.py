@@ -14,7 +14,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import regex

@@ -7,8 +7,9 @@ cosine tells how near two texts are only beside those of passages of the same in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor
 
 if TYPE_CHECKING:

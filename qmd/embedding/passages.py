@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.embedding import chunker
 from qmd.embedding.vectors import Chunk, TextToChunk
+from qmd.named_tuple import NamedTuple
 from qmd.text import machine_data
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 from anyio import from_thread, to_thread
@@ -25,6 +25,7 @@ from qmd.embedding import vectors as embeddings
 from qmd.embedding.passages import Passages, Wordy, wordy
 from qmd.embedding.vectors import Chunk
 from qmd.errors import ModelError
+from qmd.named_tuple import NamedTuple
 from qmd.reports import Embedded, EmbedStep
 from qmd.stages import each, flow
 

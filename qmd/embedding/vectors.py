@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.errors import UsageError, VectorsRemoved
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.long_texts import with_bodies
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import files
 from qmd.analytics import picture_files
 from qmd.errors import UsageError, extras
+from qmd.named_tuple import NamedTuple
 
 FORMS = (".png", ".svg")
 

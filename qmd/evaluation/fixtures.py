@@ -11,10 +11,11 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.errors import UsageError
 from qmd.evaluation.tobi_bench import same_file
+from qmd.named_tuple import NamedTuple
 from qmd.text import paths
 from qmd.text.hashes import DOCID_DIGITS, parse_docid
 

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import UsageError
 from qmd.evaluation import fixtures
+from qmd.named_tuple import NamedTuple
 from qmd.operations.documents import below
 from qmd.operations.index import Index
 from qmd.operations.update import run_update

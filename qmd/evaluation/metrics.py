@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple
 
 from qmd.evaluation import tobi_bench as peer
 from qmd.evaluation.fixtures import FOLDER_DEPTH, Fixture, JudgedQuery
 from qmd.evaluation.runs import QueryRun, Run
 from qmd.evaluation.tobi_bench import TobiScores
+from qmd.named_tuple import NamedTuple
 
 QUALITY = "nDCG@10"
 """The metric that ranks runs and charts."""

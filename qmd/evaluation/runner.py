@@ -6,12 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
 from qmd.evaluation import Backend
 from qmd.evaluation.runs import QueryRun, Run, break_ties
+from qmd.named_tuple import NamedTuple
 from qmd.operations.embed import run_embed
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import ceil, isfinite, nan
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 from urllib.parse import quote
 
 from qmd import files
 from qmd.errors import UsageError
 from qmd.evaluation.fixtures import Fixture, JudgedQuery, line_error, numbered_lines
+from qmd.named_tuple import NamedTuple
 
 TIE_STEP = 1e-6
 """Least difference of two scores, relative from 1 on: trec_eval reads 24 bits of a score, and sorts

@@ -6,10 +6,11 @@ import random
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.evaluation import Backend, metrics, runner
 from qmd.evaluation.significance import p_value
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qmd.evaluation.index_under_test import Bench, Progress

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd import files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
@@ -30,6 +30,7 @@ from qmd.exchange.manifest import Manifest, ManifestFile, ManifestTable
 from qmd.exchange.parquet import ExportTable, FileColumn
 from qmd.exchange.partitions import Partition, plan_partitions
 from qmd.exchange.worker_pool import WorkerPool, followed
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import postings
 from qmd.safe_open import NotRegularFile
 from qmd.storage import migrations

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import (
     ExportDamaged,
@@ -33,6 +33,7 @@ from qmd.exchange.exporter import sha256
 from qmd.exchange.imported_settings import ImportedSettings, folder_exists
 from qmd.exchange.loader import build_index
 from qmd.exchange.parquet import NextIds
+from qmd.named_tuple import NamedTuple
 from qmd.safe_open import NotRegularFile
 from qmd.settings import config, edit, trust
 from qmd.storage import maintenance, migrations

@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd import safe_open
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
 from qmd.exchange.parquet import FileColumn
+from qmd.named_tuple import NamedTuple
 from qmd.safe_open import NotRegularFile
 from qmd.text.paths import is_below
 from qmd.version import __version__

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import _duckdb
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.arrow import fetched
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.statements import data_folder, given, statement, without_header

@@ -9,11 +9,11 @@ import hashlib
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 from urllib.parse import quote
 
 from qmd.exchange import parquet
 from qmd.exchange.parquet import ExportTable, FileColumn, RowRange
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor
 
 MAX_FILES = 128

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from qmd.experiences import secrets
 from qmd.experiences.secrets import SecretFinding
+from qmd.named_tuple import NamedTuple
 
 LONGEST_TITLE = 500
 LONGEST_TEXT = 65_536

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.experiences import table
 from qmd.experiences.contract import Submission
 from qmd.experiences.table import Record
 from qmd.ingest import commit
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from datetime import timedelta
 from qmd.experiences import contract
 from qmd.experiences.table import Record
 from qmd.ingest.batch_tables import batch
-from qmd.ingest.commit import Batch, Change
+from qmd.ingest.commit import Batch
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.reader import EPOCH, File, Parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.text import markdown

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from qmd.experiences.secret_assignments import (
     MASKED,
@@ -26,6 +25,7 @@ from qmd.experiences.secret_assignments import (
     find_defaults,
     is_placeholder,
 )
+from qmd.named_tuple import NamedTuple
 
 MAX_FINDINGS = 50
 """Findings reported for one text at most."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.experiences.contract import Submission, record_markdown
 from qmd.ingest import commit
+from qmd.named_tuple import NamedTuple
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.types import EXPERIENCES

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from qmd.errors import QmdError
 from qmd.ingest import batch_tables, columns, inversion, reader
 from qmd.ingest import commit as documents
-from qmd.ingest.commit import Batch, Change
+from qmd.ingest.commit import Batch
 from qmd.ingest.compare import Comparison
-from qmd.ingest.indexed_terms import IndexedTerms
+from qmd.ingest.folder_changes import Change
+from qmd.ingest.indexed_terms import indexed_vocabulary
 from qmd.ingest.memory import keep_memory
 from qmd.ingest.reader import File
 from qmd.ingest.vocabulary import Vocabulary
@@ -84,12 +85,12 @@ class Batches:
         report.kept[:] = comparison.kept
         self._is_told, self._comparison = comparison.is_told, comparison
         self._began = comparison.found.began
-        self._vocabulary = IndexedTerms(database, held).vocabulary
+        self._vocabulary = indexed_vocabulary(database, held)
         self._unusable = 0
         self._renamed = 0
         changes = comparison.changes
-        self.changed = [change for change in changes if change.place is not None]
         gone = [change for change in changes if change.place is None]
+        self.changed = [each for each in changes if each.place is not None] if gone else changes
         self._gone = [change for change in gone if not self._found.is_unread(change.path)]
         self._moved = {change.hash: change for change in self._gone}
 

@@ -5,28 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.ingest.file_facts import FileFacts, differing
+from qmd.ingest.folder_changes import Change, FolderChanges
+from qmd.named_tuple import NamedTuple
 from qmd.storage import long_texts
 from qmd.storage.arrow import Relation, numbers, texts
 from qmd.storage.cursor import Cursor, as_json
 from qmd.types import Kept, LeftOut
-
-
-class Change(NamedTuple):
-    """A difference between a folder and the index.
-
-    Attributes:
-        place: of the file among those found, or None: it is gone.
-        document_id: that the index has for the path, or None: it is new.
-    """
-
-    place: int | None
-    document_id: int | None
-    path: str
-    hash: str | None
-    checksum: str | None
 
 
 class Made(NamedTuple):
@@ -116,41 +103,52 @@ def changes(
     mtimes: Sequence[int],
     inodes: Sequence[int],
     ctimes: Sequence[int],
-) -> list[Change]:
+) -> FolderChanges:
     """Find files that differ in size, times or inode, and documents without a file.
 
     Args:
         paths: in order.
     """
-    count, rows = len(paths), list[tuple[Any, ...]]()
+    count, found = len(paths), FolderChanges(paths)
     files = FileFacts(list(paths), sizes, mtimes, inodes, ctimes)
     for first in range(0, count or 1, AT_A_GLANCE):
         end = min(first + AT_A_GLANCE, count)
-        rows += _differing(cursor, files, first, end, collection=collection)
-    return [
-        Change(bisect_left(paths, path) if here else None, document_id, path, *known)
-        for here, document_id, path, *known in rows
-    ]
+        _add_differing(found, cursor, files, first, end, collection=collection)
+    return found
 
 
-def _differing(
-    cursor: Cursor, files: FileFacts, first: int, end: int, *, collection: str
-) -> list[tuple[Any, ...]]:
-    """Find the differing files and documents from one path to another."""
+def _add_differing(
+    found: FolderChanges,
+    cursor: Cursor,
+    files: FileFacts,
+    first: int,
+    end: int,
+    *,
+    collection: str,
+) -> None:
+    """Add the differing files and documents from one path to another."""
     paths = files.paths
     low, high = paths[first] if first else None, paths[end] if end < len(paths) else None
     asked = {"collection": collection, "low": low, "high": high}
-    known = cursor.one("documents/files", **asked) or ""
+    known = cursor.one("documents/files", **asked)
+    if not known:
+        found.add_new(range(first, end))
+        return
     places, others = differing(known, files, first, end)
     if not places and not others:
-        return []
+        return
     among = None
     if 4 * (len(places) + len(others)) < end - first:  # else most are looked up: all are joined
         among = "\0".join({*others, *map(paths.__getitem__, places)})
     else:
         places = list(range(first, end))
     lines = "\0".join(map(files.line, places))
-    return cursor.run("documents/changes", **asked, files=lines, among=among)
+    found.add(
+        Change(bisect_left(paths, path) if here else None, document_id, path, *of_index)
+        for here, document_id, path, *of_index in cursor.run(
+            "documents/changes", **asked, files=lines, among=among
+        )
+    )
 
 
 def outdated(

@@ -6,16 +6,17 @@ It is separate from the pipeline, since most updates find no changes and end her
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest import commit
-from qmd.ingest.commit import Change
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.lost import lost
 from qmd.ingest.walk import FileTable, same, walk
+from qmd.named_tuple import NamedTuple
 from qmd.reports import Report
+from qmd.storage import catalog
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.document_lookup import check_collections
 from qmd.text import paths
 from qmd.types import Collection, Kept, LeftOut
 
@@ -41,7 +42,7 @@ class Comparison(NamedTuple):
 
     collection: Collection
     found: FileTable
-    changes: list[Change]
+    changes: Sequence[Change]
     is_told: bool = True
     kept: Sequence[Kept] = ()
     removes: bool = False
@@ -94,13 +95,15 @@ class Comparison(NamedTuple):
 
 def is_little(compared: Iterable[Comparison]) -> bool:
     """Check that the changes are small enough for an update without the pipeline."""
-    sizes = [
-        each.found.sizes[change.place]
-        for each in compared
-        for change in each.changes
-        if change.place is not None
-    ]
-    return sum(sizes) <= LITTLE_BYTES and len(sizes) <= LITTLE_FILES
+    size = files = 0
+    for each in compared:
+        for change in each.changes:
+            if change.place is not None:
+                size += each.found.sizes[change.place]
+                files += 1
+            if size > LITTLE_BYTES or files > LITTLE_FILES:
+                return False
+    return True
 
 
 def compare(
@@ -137,8 +140,8 @@ def compare(
 
     def work(
         cursor: Cursor,
-    ) -> tuple[list[Change], tuple[list[LeftOut], list[Kept]], list[tuple[str, str]]]:
-        check_collections(cursor, [collection.name])
+    ) -> tuple[Sequence[Change], tuple[list[LeftOut], list[Kept]], list[tuple[str, str]]]:
+        catalog.check_collections(cursor, [collection.name])
         outdated = commit.outdated(cursor, collection=collection.name, current=current)
         changes = commit.changes(
             cursor,
@@ -166,7 +169,9 @@ def compare(
     return comparison._replace(is_told=is_told)
 
 
-def _with_outdated(changes: list[Change], outdated: list[Change], files: FileTable) -> list[Change]:
+def _with_outdated(
+    changes: Sequence[Change], outdated: list[Change], files: FileTable
+) -> list[Change]:
     """Add unchanged files that have to be read again to the changes."""
     places = {path: place for place, path in enumerate(files.paths)}
     again = {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from qmd.ingest import commit
 from qmd.ingest.commit import Made
 from qmd.ingest.extractor import Extractor
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.reader import File, understood
 from qmd.ingest.readers.reading import Reading, Unreadable, restored
 from qmd.ingest.readers.tasks import Job
@@ -117,7 +118,7 @@ def _parts(file: File, converters: Converters | None) -> list[File]:
             continue
         names.add(name)
         part = File(
-            commit.Change(None, None, f"{file.path}/{name}", None, None),
+            Change(None, None, f"{file.path}/{name}", None, None),
             f"{file.path}/{name}",
             len(each.data),
             file.mtime_ns,

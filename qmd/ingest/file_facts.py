@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 try:
     from qmd.ingest.compiled.listing import differing as _compiled

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from qmd import safe_open
 from qmd.errors import QmdError
 from qmd.ingest.walk import FileTable, same, walk
+from qmd.named_tuple import NamedTuple
 from qmd.reports import Report
 from qmd.settings import config, trust
 from qmd.settings.environment import Place

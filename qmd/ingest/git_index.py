@@ -14,8 +14,8 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text import paths
 
 LARGEST = 512_000_000

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 _SPECIAL = re.compile(rb"[*?\[\\]")
 _NAMED = {

@@ -9,12 +9,12 @@ from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import safe_open
 from qmd.ingest import git_rules
 from qmd.ingest.git_index import Tracked, tracked
 from qmd.ingest.git_rules import Rule
+from qmd.named_tuple import NamedTuple
 from qmd.text import paths
 
 _LARGEST = 4_000_000

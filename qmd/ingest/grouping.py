@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from qmd.ingest.near_duplicates import NamedText, groups_of, put_groups, signatures
@@ -26,6 +27,10 @@ def settle(database: Database) -> None:
     Raises:
         IndexFailure: the index is busy or cannot be written.
     """
+    database.sparingly(partial(_settle, database))
+
+
+def _settle(database: Database) -> None:
     while database.read(lambda cursor: cursor.one("documents/lack_sketches")):
         rows = database.read(lambda cursor: cursor.run("documents/unsketched", limit=TEXTS))
         if not rows:
@@ -36,7 +41,9 @@ def settle(database: Database) -> None:
 
 
 def _is_unsettled(cursor: Cursor) -> bool:
-    return any(map(cursor.one, ("documents/unsettled", "documents/outdated_groups")))
+    # The first one alone is quick; the others read all hashes or signatures.
+    asked = "unsettled", "has_ungrouped", "outdated_groups"
+    return any(cursor.one(f"documents/{name}") for name in asked)
 
 
 def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -12,23 +12,33 @@ from qmd.storage.file_lock import dictionary
 from qmd.text.stems import terms
 
 
-class IndexedTerms:
-    """Vocabulary that knows the words of an index.
+def indexed_vocabulary(database: Database, held: ExitStack) -> Vocabulary:
+    """Make a vocabulary that knows the words of an index.
 
-    While it is in use, no process removes words from the index.
+    While it is in use, no process removes words from the index. Nothing refers back to it, so that
+    its memory is free as soon as it is not used any more.
 
     Args:
         held: resources that the creator releases at the end.
+    """
+    indexed = _IndexedTerms(database, held)
+    return Vocabulary(indexed.resolve, indexed.asked)
+
+
+class _IndexedTerms:
+    """Terms of words, from the index where it has them.
+
+    Attributes:
+        asked: words of the index that were asked for.
     """
 
     def __init__(self, database: Database, held: ExitStack) -> None:
         self._database = database
         self._held = held
         self._met: int | None = None  # words in the index when this began
-        self._indexed: set[str] = set()  # those of them that were asked for
-        self.vocabulary = Vocabulary(self._resolve, self._indexed)
+        self.asked: set[str] = set()
 
-    def _resolve(self, words: list[str]) -> list[Term]:
+    def resolve(self, words: list[str]) -> list[Term]:
         """Resolve folded words to terms."""
         if not words:
             return []
@@ -38,7 +48,7 @@ class IndexedTerms:
         if not self._met:
             return terms(words)
         known = self._database.read(partial(commit.known_words, words=words))
-        self._indexed.update(known)
+        self.asked.update(known)
         unknown = [word for word in words if word not in known]
         known.update(zip(unknown, terms(unknown), strict=True))
         return [known[word] for word in words]

@@ -16,7 +16,7 @@ from qmd.ingest.vocabulary import Vocabulary, pieces_in
 from qmd.text import tokenizer
 
 try:
-    from qmd.ingest.compiled.words import Words
+    from qmd.ingest.compiled.words import FoldedWords, Words
 
     IS_COMPILED = True
 except ImportError:
@@ -64,7 +64,9 @@ def _in_one_language(
         return plainly_tokenised(documents, vocabulary, code)
     known = vocabulary.compiled.get(code)
     if known is None:
-        known = vocabulary.compiled[code] = Words(bool(code))
+        if vocabulary.folded is None:
+            vocabulary.folded = FoldedWords()
+        known = vocabulary.compiled[code] = Words(bool(code), vocabulary.folded)
     fields = [
         field if isinstance(field, bytes) else tokenizer.spaced(field).encode()
         for document in documents
@@ -72,7 +74,7 @@ def _in_one_language(
     ]
     pieces = partial(pieces_in, code=code) if code else tokenizer.pieces
     folded = known.define(map(pieces, known.split(fields)))
-    known.resolve(vocabulary.term_ids(folded))
+    known.resolve(vocabulary.resolved(folded))
     made = zip(known.postings(), CODES, strict=True)
     return PostingColumns._make(memoryview(column).cast(code) for column, code in made)
 

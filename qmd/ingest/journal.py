@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import edit_lock, files, safe_open
 from qmd.errors import IndexFailure
+from qmd.named_tuple import NamedTuple
 
 KEPT = 500
 """Entries that are kept; older ones go."""

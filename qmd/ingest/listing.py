@@ -12,7 +12,9 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from qmd.named_tuple import NamedTuple
 
 try:
     from qmd.ingest.compiled import listing as _compiled

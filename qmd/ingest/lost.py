@@ -20,7 +20,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
-from qmd.ingest.commit import Change
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.walk import FileTable
 from qmd.text import paths
 from qmd.types import Collection, Kept

@@ -21,6 +21,15 @@ def keep_memory() -> None:
         mallopt(trim_threshold, 1 << 28)
 
 
+def return_memory() -> None:
+    """Return to the system what the allocator has kept: what follows needs other memory."""
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 class _Sparing:
     """Scope with rare garbage collection.
 

@@ -7,7 +7,9 @@ property test holds both equal.
 from __future__ import annotations
 
 from array import array
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from qmd.named_tuple import NamedTuple
 
 try:
     from qmd.ingest.compiled.merged import merged as _compiled

@@ -9,9 +9,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest.sketches import near_pairs
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import as_json
 from qmd.storage.statements import statement
 

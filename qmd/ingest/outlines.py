@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text import further_links, hidden
 from qmd.text.further_links import Link
 from qmd.text.outline import AUTOLINK, BETWEEN, TAG, WIKI, outline

@@ -15,9 +15,10 @@ from functools import partial
 from anyio import CapacityLimiter, create_task_group, sleep_forever, to_thread
 
 from qmd.ingest.batches import ROUNDS, Batches
-from qmd.ingest.commit import Batch, Change
+from qmd.ingest.commit import Batch
 from qmd.ingest.compare import Comparison, compare
 from qmd.ingest.extractor import Extractor, Readers
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.memory import SPARING
 from qmd.ingest.reader import File
 from qmd.reports import Report

@@ -12,14 +12,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd import safe_open
-from qmd.ingest.commit import Change, Made
+from qmd.ingest.commit import Made
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice
 from qmd.ingest.walk import FileTable, stays_inside
+from qmd.named_tuple import NamedTuple
 from qmd.storage.long_texts import is_long_text
 from qmd.text import kinds, labels, markdown, paths
 from qmd.text.hashes import checksum, content_hash

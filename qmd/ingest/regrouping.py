@@ -10,7 +10,7 @@ a template, or no longer, counts for the groups that are made anew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest.near_duplicates import (
     AT_ONCE,
@@ -21,6 +21,7 @@ from qmd.ingest.near_duplicates import (
     grouped_pairs,
 )
 from qmd.ingest.sketches import BANDS, NearPair, NearSome
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import as_json
 from qmd.storage.statements import statement
 
@@ -136,8 +137,9 @@ class Around:
             if bucket.was_crowd != bucket.is_crowd:
                 return None
             if bucket.is_crowd and (bucket.new or bucket.gone):
-                firsts = bucket.lowest(bucket.new), bucket.lowest(bucket.gone)
-                beside.update(each for each in firsts if each is not None)
+                firsts = {bucket.lowest(bucket.new), bucket.lowest(bucket.gone)}
+                if len(firsts) > 1:  # it has another first text than before
+                    beside.update(each for each in firsts if each is not None)
         return beside
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest import commit
-from qmd.ingest.indexed_terms import IndexedTerms
+from qmd.ingest.indexed_terms import indexed_vocabulary
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.long_texts import with_bodies
@@ -73,7 +74,7 @@ def retokenize(database: Database) -> int:
         return 0
     done = 0
     with ExitStack() as held:
-        vocabulary = IndexedTerms(database, held).vocabulary
+        vocabulary = indexed_vocabulary(database, held)
         while stale := database.read(_stale):
             work = _prepared(stale, vocabulary)
             database.write(work)

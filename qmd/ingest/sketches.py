@@ -14,8 +14,9 @@ from array import array
 from collections.abc import Container, MutableSequence, Sequence
 from math import ceil
 from operator import eq
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.arrow import Relation, blobs, texts
 
 if TYPE_CHECKING:

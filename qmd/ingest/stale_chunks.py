@@ -7,9 +7,9 @@ transaction: an interrupted run is resumed by the next one.
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
 from qmd.ingest.searched_text import data_blanked
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.long_texts import with_bodies

@@ -9,7 +9,8 @@ from functools import partial
 from qmd.errors import IndexBusy
 from qmd.ingest import batch_tables, commit, reader
 from qmd.ingest.batches import ROUNDS
-from qmd.ingest.commit import Batch, Change
+from qmd.ingest.commit import Batch
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.reader import File
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.storage.catalog import collections

@@ -6,15 +6,16 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.ingest import batch_tables, reader
 from qmd.ingest.batch_tables import stored_fields
-from qmd.ingest.commit import Change
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.outlines import Outline, document_outline
 from qmd.ingest.reader import File, Parsed
 from qmd.ingest.readers import tasks
 from qmd.ingest.readers.reading import restored
+from qmd.named_tuple import NamedTuple
 from qmd.storage.arrow import Relation, numbers
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database

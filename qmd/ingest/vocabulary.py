@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qmd.text import tokenizer
 
 if TYPE_CHECKING:
-    from qmd.ingest.compiled.words import Words
+    from qmd.ingest.compiled.words import FoldedWords, Words
 
 Term = tuple[int, str]
 """A term's number in the index and its text."""
@@ -47,29 +47,28 @@ class Vocabulary:
 
     Attributes:
         compiled: the words of each language, where their rules were compiled.
+        folded: the words that those of all languages are indexed as, where they were compiled.
     """
 
     def __init__(
         self, resolve: Callable[[list[str]], list[Term]], known: Container[str] = frozenset()
     ) -> None:
         self.compiled: dict[str, Words] = {}
+        self.folded: FoldedWords | None = None
         self._resolve = resolve
         self._elsewhere = known
         self._pieces: dict[tuple[str, str], tuple[int, tuple[tuple[str, int], ...]]] = {}
         self._folded: dict[str, int] = {}
         self._new: list[tuple[str, Term]] = []
 
-    def term_ids(self, folded: Sequence[str]) -> list[int]:
-        """Return the term numbers of folded words that are all new."""
-        fresh = [word for word in folded if word not in self._folded]
-        terms = self._resolve(fresh)
-        ids = [term_id for term_id, _ in terms]
-        self._folded.update(zip(fresh, ids, strict=True))
-        pairs: Iterable[tuple[str, Term]] = zip(fresh, terms, strict=True)
+    def resolved(self, folded: Sequence[str]) -> list[int]:
+        """Return the term numbers of folded words that were never met before, none twice."""
+        terms = self._resolve(list(folded))
+        pairs: Iterable[tuple[str, Term]] = zip(folded, terms, strict=True)
         if self._elsewhere:
             pairs = (pair for pair in pairs if pair[0] not in self._elsewhere)
         self._new += pairs
-        return ids if len(ids) == len(folded) else [self._folded[word] for word in folded]
+        return [term_id for term_id, _ in terms]
 
     def learn(self, raw_words: Iterable[str], code: str = "") -> None:
         """Add words, some of which may be new. Each is given once.
@@ -83,7 +82,8 @@ class Vocabulary:
             if (code, word) not in self._pieces
         }
         folded = dict.fromkeys(folded for _, parts in pieces.values() for folded, _ in parts)
-        self.term_ids(list(folded))
+        fresh = [word for word in folded if word not in self._folded]
+        self._folded.update(zip(fresh, self.resolved(fresh), strict=True))
         self._pieces.update(pieces)
 
     def pieces(self, raw_word: str, code: str = "") -> Pieces:

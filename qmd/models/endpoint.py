@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
@@ -21,6 +21,7 @@ from qmd.errors import ModelFailure, TextTooLong, UsageError
 from qmd.models.connections import Connections
 from qmd.models.protocols import Between
 from qmd.models.registry import ENDPOINT, Model
+from qmd.named_tuple import NamedTuple
 from qmd.version import __version__
 
 SHORTEST = 64

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from qmd.models.protocols import nothing
+from qmd.named_tuple import NamedTuple
 from qmd.settings.environment import Machine, Place
 from qmd.settings.schema import Settings
 

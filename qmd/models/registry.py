@@ -7,9 +7,10 @@ A model is named by a name of this list, `hf:org/repo/file.gguf`, the path of a 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qmd.errors import ModelMissing, ModelUnusable, UnknownModel
+from qmd.named_tuple import NamedTuple
 from qmd.text import paths
 
 Role = Literal["embed", "rerank", "generate"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import ModelMissing, UsageError
 from qmd.models import hub
@@ -22,6 +22,7 @@ from qmd.models.registry import (
     check_gguf,
     find,
 )
+from qmd.named_tuple import NamedTuple
 from qmd.settings.environment import Machine
 from qmd.settings.schema import Settings
 

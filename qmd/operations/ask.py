@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import LONGEST_QUERY, Selection
 from qmd.errors import ModelError, TextTooLong, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.operations.passages import passages
 from qmd.storage import cancellation
 from qmd.text import citations

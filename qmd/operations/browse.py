@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from qmd.declaration.parameters import UNLIMITED, Selection, selected
+from qmd.named_tuple import NamedTuple
 from qmd.types import Filter
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from qmd.declaration.operation import Parameter, operation
 from qmd.embedding import vectors
 from qmd.embedding.vector_status import active_fingerprint
 from qmd.errors import IndexFailure
-from qmd.ranking.postings_sidecar import discard_sidecar
 from qmd.storage import compaction, maintenance, scratch
 from qmd.storage.cursor import Cursor
 from qmd.storage.file_lock import errand, is_at_work
@@ -35,6 +34,7 @@ class Cleaned:
         after: of it now.
         notice: why that is not as small as it could be, or None.
         postings: bytes of the file of mapped postings, which is made again when it is needed.
+        mapped_vectors: likewise.
     """
 
     waste: Waste
@@ -43,6 +43,7 @@ class Cleaned:
     after: int
     notice: str | None = None
     postings: int = 0
+    mapped_vectors: int = 0
 
 
 @operation(
@@ -70,8 +71,7 @@ def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
     if dry_run:
         unused = partial(_unused_models, path=path, space=active_fingerprint(index))
         waste = index.read(lambda cursor: maintenance.waste(cursor, unused_models=unused(cursor)))
-        postings = discard_sidecar(path, dry_run=True)
-        return Cleaned(waste, leftovers, before, before, postings=postings)
+        return Cleaned(waste, leftovers, before, before, None, *_discarded(path, dry_run=True))
     with errand(path, "cleanup"):
         waste, notice = remove_waste(index), None
         try:
@@ -79,8 +79,17 @@ def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
                 notice = "Other processes write, so that the file stays as it is: try again."
         except IndexFailure as error:
             notice = f"What it had is removed, but the file stays as it is. {error}"
-    postings = discard_sidecar(path)
-    return Cleaned(waste, leftovers, before, path.stat().st_size, notice, postings)
+    return Cleaned(waste, leftovers, before, path.stat().st_size, notice, *_discarded(path))
+
+
+def _discarded(path: Path, *, dry_run: bool = False) -> tuple[int, int]:
+    """Remove the sidecars of postings and of vectors, and return the bytes of each."""
+    from qmd.ranking.sidecar_file import POSTINGS, VECTORS, SidecarFile
+
+    postings, vectors = (
+        SidecarFile(path, kind).discard(dry_run=dry_run) for kind in (POSTINGS, VECTORS)
+    )
+    return postings, vectors
 
 
 def remove_waste(index: Index) -> Waste:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
@@ -15,9 +15,10 @@ from qmd.declaration.parameters import StepProgress
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing, extras
 from qmd.models.registry import can_run, runtime
+from qmd.named_tuple import NamedTuple
 from qmd.operations import left_out
 from qmd.operations.file_system import NETWORK, file_system
-from qmd.operations.mapped_postings import mapped_postings
+from qmd.operations.mapped_files import mapped_postings, mapped_vectors
 from qmd.operations.outdated_readings import outdated_readings
 from qmd.quoting import command
 from qmd.settings import trust
@@ -225,13 +226,14 @@ def _index(index: Index) -> Iterator[Finding]:
 
 
 def _mapped(index: Index) -> Iterator[Finding]:
-    """Look at the sidecar of postings, which a search can do without."""
-    try:
-        found = mapped_postings(index)
-    except QmdError:
-        return  # told of as a problem of the index
-    if found is not None:
-        yield Finding("mapped postings", *found)
+    """Look at the sidecars, which a search can do without."""
+    for what, look in (("postings", mapped_postings), ("vectors", mapped_vectors)):
+        try:
+            found = look(index)
+        except QmdError:
+            continue  # told of as a problem of the index, or of its model
+        if found is not None:
+            yield Finding(f"mapped {what}", *found)
 
 
 def _folders(index: Index) -> Iterator[Finding]:
@@ -348,15 +350,16 @@ def _installed() -> Iterator[Finding]:
     try:
         import_module("qmd.ingest.compiled.words")
         import_module("qmd.ingest.compiled.outlines")
+        import_module("qmd.ranking.compiled.code_products")
     except ImportError as error:
         yield Finding(
             "compiled",
             "warning",
-            f"not all that could be, so that indexing takes five times as long ({error})",
+            f"not all that could be: indexing or searching takes five times as long ({error})",
             f"Look for a C++ compiler, and run: {extras.command(None, again=True)}",
         )
     else:
-        yield Finding("compiled", "ok", "postings and outlines")
+        yield Finding("compiled", "ok", "postings, outlines and products of vectors")
 
 
 def _models(index: Index) -> Iterator[Finding]:

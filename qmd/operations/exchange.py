@@ -15,7 +15,7 @@ from qmd.declaration.parameters import (
     StepProgress,
     selected,
 )
-from qmd.storage import document_lookup
+from qmd.storage import catalog
 
 if TYPE_CHECKING:
     from qmd.exchange.exporter import Exported, Wish
@@ -174,7 +174,7 @@ def run_export(
 
     wanted = wish or export.Wish()
     names = list(wanted.among.collections or ())
-    index.read(partial(document_lookup.check_collections, names=names))
+    index.read(partial(catalog.check_collections, names=names))
     return export.export(
         index.database,
         index.place,

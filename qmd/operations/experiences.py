@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.embedding import vectors
 from qmd.errors import ModelError, QmdError
@@ -20,6 +20,7 @@ from qmd.experiences import contract, table
 from qmd.experiences.contract import ContractViolations, RecordRequest, Violation
 from qmd.experiences.table import Page, RankedRecord, Record
 from qmd.ingest import commit
+from qmd.named_tuple import NamedTuple
 from qmd.operations.index import Index
 from qmd.ranking.query import plain_words
 from qmd.storage import cancellation

@@ -6,9 +6,11 @@ Two integers for each value of a document: 2 MB for 60,000 documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

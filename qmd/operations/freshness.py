@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog
 from qmd.storage.cursor import as_json
 from qmd.text import hashes, kinds, paths
@@ -40,10 +41,18 @@ class Recorded(NamedTuple):
     checksum: str
 
 
-def marked(index: Index, cursor: Cursor, shown: Mapping[Match, Result]) -> dict[Match, Result]:
+def marked(
+    index: Index,
+    cursor: Cursor,
+    shown: Mapping[Match, Result],
+    read_as_recorded: Container[FileStamp] = (),
+) -> dict[Match, Result]:
     """Return results with a mark on those whose file has changed or gone.
 
     A folder that a project names and that is not approved is not looked into.
+
+    Args:
+        read_as_recorded: files that have been read just now, with their size and time.
     """
 
     def read(ids: list[int]) -> dict[int, Recorded]:
@@ -51,7 +60,7 @@ def marked(index: Index, cursor: Cursor, shown: Mapping[Match, Result]) -> dict[
         return {row[0]: Recorded(*row) for row in rows}
 
     ids = [match.document_id for match in shown]
-    fresh = _unchanged(index, cursor, ids)
+    fresh = _unchanged(index, cursor, ids, read_as_recorded)
     others = [number for number in ids if number not in fresh]
     recorded = cursor.each("recorded", others, read, most=MAX_RECORDS)
     allowed = _readable(index, {each.collection for each in recorded.values()})
@@ -76,15 +85,16 @@ def has_changed(index: Index, cursor: Cursor, document_id: int) -> bool:
     return any(each.collection in allowed and is_stale(each) for each in recorded)
 
 
-def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:
+def _unchanged(
+    index: Index, cursor: Cursor, ids: Sequence[int], read_as_recorded: Container[FileStamp]
+) -> set[int]:
     """Return documents whose files have the recorded size and time, where these are in memory.
 
     Nearly all have: then no statement runs. What cannot be decided so is left to one.
     """
     from qmd.ranking import bm25
 
-    postings = bm25.held(cursor)
-    stamps = postings.shelf.files(cursor, ids) if postings is not None else {}
+    stamps = bm25.files(cursor, ids)
     if not stamps:
         return set()
     known = index.database.remembered("collections", catalog.collections, cursor=cursor)
@@ -93,17 +103,21 @@ def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:
     return {
         number
         for number, each in stamps.items()
-        if each.collection in allowed and _is_as_recorded(roots.get(each.collection), each)
+        if each in read_as_recorded
+        or (each.collection in allowed and _is_as_recorded(roots.get(each.collection), each))
     }
 
 
-def text_of_file(index: Index, cursor: Cursor, stamp: FileStamp, hashed: str) -> str | None:
+def text_of_file(
+    index: Index, cursor: Cursor, as_recorded: set[FileStamp], stamp: FileStamp, hashed: str
+) -> str | None:
     """Read the text of a result from its file; None if that is not what the index has.
 
     A file whose text is elsewhere, as those of a synchronized folder may be, is not read: that
     would bring it here.
 
     Args:
+        as_recorded: gets the file, if it has the size and time of its record.
         hashed: the SHA-256 of the text.
     """
     place = _place(index, cursor, stamp)
@@ -121,7 +135,11 @@ def text_of_file(index: Index, cursor: Cursor, stamp: FileStamp, hashed: str) ->
             os.close(descriptor)
     except (OSError, ValueError):
         return None
-    return data.decode() if hashes.content_hash(data) == hashed else None
+    if hashes.content_hash(data) != hashed:
+        return None
+    if is_here and info.st_mtime_ns == stamp.mtime_ns:
+        as_recorded.add(stamp)
+    return data.decode()
 
 
 def _place(index: Index, cursor: Cursor, stamp: FileStamp) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import Names, named
 from qmd.errors import QueryError
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import DatabaseError, as_json
 from qmd.text import globs
 from qmd.types import Clause, Filter

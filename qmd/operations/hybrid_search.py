@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from qmd.analytics.rows import Results
 from qmd.errors import InvalidArgument, NotEmbedded
+from qmd.named_tuple import NamedTuple
 from qmd.operations import record_order
 from qmd.operations.search import (
     NONE_INCLUDED,

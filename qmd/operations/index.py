@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.errors import ConfigEmptied, IndexNotWritable, UsageError
-from qmd.models.loader import Models
 from qmd.quoting import command
 from qmd.ranking import search_log
 from qmd.ranking.postings_loader import Holder
@@ -18,7 +17,7 @@ from qmd.ranking.vector_indexes import VectorIndexes
 from qmd.settings import config
 from qmd.settings.environment import Machine, Place
 from qmd.settings.schema import Settings
-from qmd.storage import catalog, document_lookup, overlaps
+from qmd.storage import catalog, overlaps
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.types import EXPERIENCES, Collection, Context, DocumentRow, Filter
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from qmd.analytics.statement_check import CheckedStatement
     from qmd.declaration.operation import Operation
     from qmd.ingest.extractor import Extractor, Readers
+    from qmd.models.loader import Models
     from qmd.settings.edit import Parsed
     from qmd.storage import maintenance
     from qmd.storage.catalog import Overview
@@ -76,7 +76,8 @@ class Index:
         workers: Workers | None = None,
     ) -> None:
         self.place = place
-        self.models = Models(self._approved, machine, place.config.parent)
+        self._machine = machine
+        self._models: Models | None = None
         self.database = Database(place.database, warm=warm, patience=patience, saves=not stays)
         self.holder = Holder(self.database)
         if warm:
@@ -87,6 +88,16 @@ class Index:
         self._extractor: Extractor | None = None
         self.vector_indexes = VectorIndexes(self.database, place.database, stays=stays)
         self._stays = stays
+
+    @property
+    def models(self) -> Models:
+        """Models, which are loaded when they are used."""
+        with self._making:
+            if self._models is None:
+                from qmd.models.loader import Models
+
+                self._models = Models(self._approved, self._machine, self.place.config.parent)
+            return self._models
 
     def close(self, patience: float | None = None) -> None:
         """Let go of the index and of the models.
@@ -103,7 +114,8 @@ class Index:
         self.holder.close()
         if self.holder.is_reader:
             patience = 0.0  # for what this thread itself reads
-        self.models.close()
+        if self._models is not None:
+            self._models.close()
         self.database.close(patience)
 
     def readers(self, collection: Collection) -> Readers:
@@ -275,7 +287,7 @@ class Index:
         """
         known = self.database.remembered("collections", catalog.collections, cursor=cursor)
         if among.collections is not None:
-            document_lookup.check_collections(cursor, among.collections)
+            catalog.check_collections(cursor, among.collections)
         elif not all(collection.included for collection in known):
             included = tuple(c.name for c in known if c.included)
             if not included:
@@ -298,7 +310,7 @@ class Index:
         """
 
         def work(cursor: Cursor) -> Collection:
-            document_lookup.check_collections(cursor, [name])
+            catalog.check_collections(cursor, [name])
             return next(c for c in catalog.collections(cursor) if c.name == name)
 
         return self.read(work)
@@ -347,7 +359,7 @@ class Index:
         def read(cursor: Cursor) -> list[Collection]:
             # At once: in between, another process may give one of them another name.
             if names:
-                document_lookup.check_collections(cursor, names)
+                catalog.check_collections(cursor, names)
             return catalog.collections(cursor)
 
         known = self.read(read)
@@ -362,7 +374,7 @@ class Index:
     def check_collections(self, names: Sequence[str]) -> None:
         """Refuse names of collections that do not exist."""
         if names:
-            self.read(partial(document_lookup.check_collections, names=list(names)))
+            self.read(partial(catalog.check_collections, names=list(names)))
 
     def change(self, edit: Callable[[Settings, Parsed], None]) -> None:
         """Change index.yml and the tables with it.

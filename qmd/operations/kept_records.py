@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, Surface, operation
 from qmd.errors import NotFound, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.types import EXPERIENCES
 from qmd.wording import on_one_line
 

@@ -9,7 +9,7 @@ from qmd.analytics.rows import CONTEXT_SHARE, Excerpts
 from qmd.operations.record_order import is_record
 from qmd.ranking import excerpts
 from qmd.ranking.excerpts import Excerpted, Spot
-from qmd.ranking.matcher import Matcher
+from qmd.ranking.matcher import matcher_of
 from qmd.storage import document_lookup
 from qmd.storage.cursor import as_json
 from qmd.text import headings
@@ -46,7 +46,7 @@ def packed(question: str, found: Results, most: int, cursor: Cursor) -> Excerpts
         numbers = [int(line.partition(":")[0]) for line in result.snippet.split("\n")]
         spots.setdefault(result.file, []).append((result.line, numbers[0], numbers[-1]))
     documents = _documents(cursor, found, list(spots))
-    match = Matcher(found.about)
+    match = matcher_of(found.about)
     spotted: list[Spot] = []
     for number, (document, _) in enumerate(documents):
         own = [excerpts.grown(document, Spot(number, *lines)) for lines in spots[document.file]]

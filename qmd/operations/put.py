@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import Names, named
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.operations.writable import DocumentPlace, dated, place_of
 from qmd.operations.writing import settled, written
 

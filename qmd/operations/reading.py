@@ -6,9 +6,10 @@ import os
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd import safe_open
+from qmd.named_tuple import NamedTuple
 from qmd.operations import freshness
 from qmd.storage import catalog, document_lookup
 from qmd.text import markdown, paths

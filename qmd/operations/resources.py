@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous
+from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog, document_lookup
 from qmd.text import paths
 from qmd.types import EXPERIENCES

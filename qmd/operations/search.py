@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qmd.ranking.query import Query
     from qmd.ranking.results import Form, Match
     from qmd.storage.cursor import Cursor
-    from qmd.types import Collection, Filter, Result
+    from qmd.types import Collection, FileStamp, Filter, Result
 
 NONE_INCLUDED = (
     "All collections are excluded from searches that name none. "
@@ -291,9 +291,10 @@ def presented(
     """Make results of matches, still without scores, and without documents removed since."""
     from qmd.ranking.results import results
 
-    from_file = partial(freshness.text_of_file, index, cursor)
+    read: set[FileStamp] = set()
+    from_file = partial(freshness.text_of_file, index, cursor, read)
     shown = results(cursor, form, index.described(cursor), matches, from_file)
-    shown = freshness.marked(index, cursor, shown)
+    shown = freshness.marked(index, cursor, shown, read)
     if not among.overlaps:
         return shown
     from qmd.storage.overlaps import elsewhere

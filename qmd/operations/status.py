@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.declaration.operation import operation
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import left_out
 from qmd.settings import trust
 from qmd.storage import catalog

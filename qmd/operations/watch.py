@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import anyio
 import watchfiles
@@ -24,6 +24,7 @@ from qmd.errors import (
     RootMissing,
     UsageError,
 )
+from qmd.named_tuple import NamedTuple
 from qmd.operations.embed import run_embed
 from qmd.operations.update import may_read, run_update
 from qmd.reports import Embedded, Report

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.types import Collection
 
 if TYPE_CHECKING:

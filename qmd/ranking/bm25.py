@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import partial
 from itertools import chain, groupby
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings import (
     ALL_ROWS,
+    TIES,
     Filed,
     Postings,
     Wanted,
@@ -19,7 +21,7 @@ from qmd.ranking.postings import (
 )
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
-from qmd.storage import long_texts
+from qmd.ranking.word_terms import inflected_words
 from qmd.storage.cursor import Cursor, Value
 from qmd.types import ALL, Clause, FileStamp, Filter, FromFile, Text
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
-TEXTS, RANKED, ALLOWED = 10_000_000, 100_000, 300_000
+TEXTS, RANKED, ALLOWED, FILES = 10_000_000, 100_000, 300_000, 20_000
 """Characters of texts, documents and words of rankings, and documents of filters, that are cached
 while the index stays attached."""
 
@@ -56,6 +58,9 @@ class Shelf(Protocol):
         Args:
             from_file: reads the text of a file, if that is the one with a hash.
         """
+
+    def hashes(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the hashes of texts, by number; none where they are not held here."""
 
     def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
         """Return the files of documents, by number; not of all, where they are not held here."""
@@ -171,6 +176,13 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
 
         return plausible_words(cursor, postings, word)
 
+    def inflected(stemmed: str, code: str) -> Sequence[str]:
+        def read(keys: list[tuple[str, str]]) -> dict[tuple[str, str], Sequence[str]]:
+            return {key: inflected_words(postings, *key) for key in keys}
+
+        asked = stemmed, code
+        return cursor.each("inflected", [asked], read, size=lambda found: 1 + len(found))[asked]
+
     containing = partial(contained, cursor)
     asked = ResolvedQuery(
         postings,
@@ -179,6 +191,7 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
         respell=None if query.exact else respell,
         containing=containing,
         languages=languages(cursor),
+        inflected=inflected,
     )
     banned = frozenset(asked.banned).union(*_left_out(cursor, query, asked))
     if not query.has_words:
@@ -310,15 +323,40 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
     Args:
         limit: documents that will be asked for.
     """
-    for name in ("variants", "frequencies", "phrases", "any_of", "documents", "paths"):
+    for name in ("variants", "frequencies", "phrases", "any_of", "documents", "files", "paths"):
         cursor.get_ready(f"search/{name}")
     cursor.get_ready("documents/bodies")
     asked: dict[str, Value] = dict.fromkeys(("terms", "term_weights", "holders", "frequencies"), "")
     _, asked["average"], _ = statistics(cursor)
     for counted in (None, ""):
         cursor.get_ready(
-            "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + 1
+            "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + TIES
         )
+
+
+def files(cursor: Cursor, ids: Sequence[int]) -> dict[int, FileStamp]:
+    """Return the files of documents, by number; see `Shelf.files`."""
+    postings = held(cursor)
+    if postings is not None:
+        return postings.shelf.files(cursor, ids)
+    return {number: stamp for number, (_, stamp) in _filed(cursor, ids).items()}
+
+
+def _filed(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[Text, FileStamp]]:
+    """Load documents, still without their texts, and their files, by number."""
+
+    def read(unknown: list[int]) -> dict[int, tuple[Text, FileStamp]]:
+        return {
+            number: (
+                Text(number, collection, path, title, hashed, "", matter),
+                FileStamp(collection, path, size, time),
+            )
+            for number, collection, path, title, hashed, matter, size, time in cursor.again(
+                "search/files", ids=unknown
+            )
+        }
+
+    return cursor.each("files", ids, read, most=FILES)
 
 
 def rarest(cursor: Cursor, query: Query) -> str | None:
@@ -340,8 +378,17 @@ def documents(
         postings = held(cursor)
         if postings is not None:
             return postings.shelf.texts(cursor, unknown, from_file)
-        rows = cursor.again("search/documents", ids=unknown)
-        texts = long_texts.with_bodies(cursor, [Text(*row) for row in rows])
-        return {text.document_id: text for text in texts}
+        found: dict[int, Text] = {}
+        if from_file is not None:
+            for number, (text, stamp) in _filed(cursor, unknown).items():
+                if (body := from_file(stamp, text.hash)) is not None:
+                    found[number] = text._replace(body=body)
+        if others := [number for number in unknown if number not in found]:
+            rows = cursor.again("search/documents", ids=others)
+            from qmd.storage import long_texts
+
+            texts = long_texts.with_bodies(cursor, [Text(*row) for row in rows])
+            found |= {text.document_id: text for text in texts}
+        return found
 
     return cursor.each("texts", ids, read, most=TEXTS, size=lambda text: 500 + len(text.body))

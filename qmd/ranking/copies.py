@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qmd.storage.cursor import Cursor

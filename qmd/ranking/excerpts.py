@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.matcher import Matcher
 from qmd.ranking.poor_lines import frontmatter_lines
 from qmd.text.headings import SectionHeading, path_at

@@ -21,8 +21,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, postings
 from qmd.ranking.scale import RRF_K, WORDS
 from qmd.types import Nearest

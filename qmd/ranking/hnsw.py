@@ -14,9 +14,10 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import IndexUnreadable, JobRunning, QmdError
+from qmd.named_tuple import NamedTuple
 from qmd.storage.arrow import fetched
 from qmd.storage.attachment import check_files
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, connected

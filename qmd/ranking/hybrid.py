@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from anyio import to_thread
 
 from qmd.embedding import vectors as embeddings
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, copies, link_pages, query
 from qmd.ranking.expansion import Expansion
 from qmd.ranking.fusion import Listed, Ranked, fused

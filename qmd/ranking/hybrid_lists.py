@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import from_thread, to_thread
@@ -14,6 +14,7 @@ from qmd.embedding import cosines
 from qmd.embedding import vectors as embeddings
 from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import truncation
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, postings, query
 from qmd.ranking import nearest as neighbours
 from qmd.ranking.fusion import DEPTH, Fusion, Listed

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import snippets
 from qmd.ranking.matcher import Matcher
 from qmd.ranking.poor_lines import is_poor
 from qmd.ranking.snippets import Snippet
-from qmd.storage.long_texts import long_text
 from qmd.types import Text
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Encoded(NamedTuple):
 
 def encoded(cursor: Cursor, hashed: str) -> Encoded | None:
     """Load a text as UTF-8; None if it has gone."""
+    from qmd.storage.long_texts import long_text
+
     long = long_text(cursor, hashed)
     if long is not None:
         return Encoded(long.bytes, (part.encode() for part in long.parts()))

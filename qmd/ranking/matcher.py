@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 import re
-import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import chain
 from operator import or_
 
+from qmd.patterns import pattern
 from qmd.text import tokenizer
 
-_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
+_TEXT = pattern(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
 """Terms that are found as they stand: symbols, words with marks, words joined by a hyphen."""
 
-_WORD = re.compile(r"\w+", re.ASCII)
-_OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
-_SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
+_WORD = pattern(r"\w+", re.ASCII)
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
+_CAPITAL = frozenset(map(str.upper, _SMALL))
+_OF_WORDS = _SMALL | _CAPITAL | frozenset("0123456789_")
 
 AT_ONCE = 16_384
 """Characters of lines that are searched for all words together."""
 
+FIRST = 2_048
+"""Characters of the first of these lines: many texts have all words in one of them."""
+
 SEPARATORS = "‘’“”–—…•→\u00a0"
 """Separators outside of ASCII that are common in English, and no part of any word."""
+
+
+_compound = lru_cache(maxsize=4096)(tokenizer.compound)
+"""Pieces of names, which texts of one subject share."""
+
+
+@lru_cache(maxsize=4)
+def _matcher(wanted: tuple[tuple[str, str], ...]) -> Matcher:
+    return Matcher(dict(wanted))
+
+
+def matcher_of(wanted: Mapping[str, str]) -> Matcher:
+    """Return the matcher of some words: that of the snippets of an answer is that of its reply.
+
+    Args:
+        wanted: see `Matcher`.
+    """
+    return _matcher(tuple(wanted.items()))
 
 
 class Matcher:
@@ -37,6 +59,7 @@ class Matcher:
         self._wanted = wanted
         self._bits = {word: 1 << at for at, word in enumerate(dict.fromkeys(wanted.values()))}
         self._known: dict[str, int] = {}
+        self._bit_of = {word: self._bits[asked] for word, asked in wanted.items()}
         self._separators = [mark for mark in SEPARATORS if mark not in wanted]
         self._texts = [
             (text, self._bits[asked]) for text, asked in wanted.items() if _TEXT.fullmatch(text)
@@ -54,6 +77,10 @@ class Matcher:
         """Return the query word that a raw word matches, or None."""
         return next(iter(self.named(self._bit(raw))), None)
 
+    def has(self, raw: str) -> bool:
+        """Check that a raw word matches a word of the query."""
+        return self._bit(raw) > 0
+
     def named(self, bits: int) -> set[str]:
         """Return the query words of some bits; see `lines_with`."""
         return {word for word, bit in self._bits.items() if bits & bit}
@@ -62,9 +89,13 @@ class Matcher:
         """Return the bit of the query word that a raw word matches; 0 for none."""
         known = self._known.get(raw)
         if known is None:
-            pieces = tokenizer.pieces(raw[: tokenizer.LONGEST])[1]
-            folded = (word for word, _ in pieces if word in self._wanted)
-            known = next((self._bits[self._wanted[word]] for word in folded), 0)
+            raw_start, bit_of = raw[: tokenizer.LONGEST], self._bit_of
+            alone = tokenizer.plain(raw_start)
+            if alone is not None:
+                known = bit_of.get(alone, 0)
+            else:
+                pieces = _compound(raw_start)[1]
+                known = next((bit_of[word] for word, _ in pieces if word in bit_of), 0)
             self._known[raw] = known
         return known
 
@@ -116,10 +147,11 @@ class Matcher:
         if len(lowered) != len(text):
             lowered, others = "", list(range(lines))
         apart = frozenset(others)
-        end = 0
+        end, room = 0, FIRST
         while end < lines:
             begin = end
-            end = max(begin + 1, bisect_right(starts, starts[begin] + AT_ONCE) - 1)
+            end = max(begin + 1, bisect_right(starts, starts[begin] + room) - 1)
+            room = min(2 * room, AT_ONCE)
             found = self._met(plain, lowered, starts, range(begin, end), apart)
             first, last = bisect_left(others, begin), bisect_left(others, end)
             for line in others[first:last]:
@@ -168,12 +200,13 @@ class Matcher:
                     while at and text[at - 1] in _OF_WORDS:
                         at -= 1
                     raw = word_from(text, at)[0]  # type: ignore[index]  # one character at least
-                    after = at + len(raw)
                     bit = known.get(raw)
                     if bit is None:
                         bit = self._bit(raw)
                     if bit:
-                        found[line] = met | bit
+                        found[line] = met = met | bit
+                    if bits & ~met:
+                        after = at + len(raw)  # the line may have another word that begins so
                 at = find(start, after, end)
         return found
 

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.embedding.vectors import as_text, signs_of
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, as_json
 from qmd.types import Nearest
 
@@ -181,19 +182,24 @@ def _placed(
             places[chunk_id].append(_Place(*place))
         return places
 
-    places = cursor.each(
-        "passages",
-        (chunk_id for chunk_id, _ in scores),
-        read,
-        most=PASSAGES,
-        size=lambda found: 1 + len(found),
-    )
+    def add_places(part: Sequence[tuple[int, float]]) -> None:
+        """Fetch the places of some chunks."""
+        asked = (chunk_id for chunk_id, _ in part)
+        known = cursor.each("passages", asked, read, most=PASSAGES, size=lambda row: 1 + len(row))
+        places.update(known)
+
+    places: dict[int, list[_Place]] = {}
     found: list[tuple[float, _Place]] = []
     taken = Counter[int]()
+    seen = 0
     for score, equal in groupby(scores, key=lambda row: row[1]):
         if len(found) >= limit:
             break
-        for place in sorted(place for chunk_id, _ in equal for place in places[chunk_id]):
+        chunks = [chunk_id for chunk_id, _ in equal]
+        seen += len(chunks)
+        if seen > len(places):  # at first as many as are likely to do, then the others
+            add_places(scores[len(places) :] if places else scores[: max(seen, 3 * limit)])
+        for place in sorted(place for chunk_id in chunks for place in places[chunk_id]):
             if among is not None and place.document_id not in among:
                 continue
             if taken[place.document_id] < per_file:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable, Sequence
 
-_LINKS = re.compile(
+from qmd.patterns import pattern
+
+_LINKS = pattern(
     r"^\s*+\[[^\[\]]++\]:\s*+\S.*+"  # a definition: [label]: target "title"
     r"|!?\[\[[^\[\]]*+\]\]"
     r"|!?\[[^\[\]]*+\](?:\([^()]*+(?:\([^()]*+\)[^()]*+)?\)|\[[^\[\]]*+\])"
     r"|<?[a-z]{3,8}://[^\s<>]++>?"
 )
-_PROSE = re.compile(r"[^\[:]*?[^\W\d_][^\[:]*? ")
+_PROSE = pattern(r"[^\[:]*?[^\W\d_][^\[:]*? ")
 """Start of a line with a word that no link has: before any bracket, and no part of an address."""
 
-_LETTER = re.compile(r"[^\W\d_]")
-_WORD = re.compile(r"\w+")
-_LEADERS = re.compile(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
-_IMPORT = re.compile(
+_LETTER = pattern(r"[^\W\d_]")
+_WORD = pattern(r"\w+")
+_LEADERS = pattern(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
+_IMPORT = pattern(
     r"\s*+(?:"
     r"import\s+(?:static\s+)?[\w.*]++(?:\s+as\s+\w++)?(?:\s*,\s*[\w.]++(?:\s+as\s+\w++)?)*+\s*+;?\s*+$"
     r"|import\s[^'\"]{0,200}+['\"]"
@@ -35,10 +36,14 @@ _IMPORT = re.compile(
     r"|<\?php\s*$"
     r")"
 )
-_STARTS = frozenset("ifu#pecvlr'\"<")
-"""First characters of lines that `_IMPORT` matches."""
+_OPENINGS = tuple(
+    """
+    import from using use pub mod extern package const let var require <?php 'use "use #!
+    """.split()
+)
+"""Starts of lines that `_IMPORT` matches: nearly all lines do without the pattern."""
 
-_RIGHTS = re.compile(
+_RIGHTS = pattern(
     r"\W*+(?:SPDX-License-Identifier\b|All rights reserved\b|Copyright\s*(?:\(c\)|©|\d{4}))",
     re.IGNORECASE,
 )
@@ -47,7 +52,7 @@ _RULE = ("---", "...")
 LINE_RUN, LONGEST_RUN, STRETCH = 40, 80, 400
 """Characters of a line, of one of its words and of all of them from which on it may have data."""
 
-_LONG_WORD = re.compile(rf"\S{{{LONGEST_RUN}}}")
+_LONG_WORD = pattern(rf"\S{{{LONGEST_RUN}}}")
 
 DENSE = 11
 """Characters of a word and its blank on the average from which on a long line may be minified."""
@@ -74,10 +79,17 @@ def is_poor(line: str, asked: Callable[[str], object]) -> bool:
         return True
     if ("right" in line or "RIGHT" in line or "SPDX" in line) and _RIGHTS.match(line):
         return True
-    if line.lstrip()[:1] not in _STARTS or not _IMPORT.match(line):
+    if not _may_import(line) or not _IMPORT.match(line):
         return False
     first = _WORD.search(line)
     return not (first and asked(first[0]))
+
+
+def _may_import(line: str) -> bool:
+    begin = line.lstrip()
+    if begin[:1] == "#" and begin[1:2] != "!":  # most are headings
+        return "include" in begin or "pragma" in begin
+    return begin.startswith(_OPENINGS)
 
 
 def _is_only_links(line: str) -> bool:
@@ -97,11 +109,7 @@ def share_of_links(lines: Sequence[str]) -> float:
 
 def data_elided(text: str) -> str:
     """Replace data, such as base64, by an ellipsis. See `text/machine_data.py`."""
-    if not _may_have_data(text):
-        return text
-    from qmd.text import machine_data
-
-    return "…" if machine_data.is_encoded(text) else machine_data.elided(text)
+    return _elided(text) if _may_have_data(text) else text
 
 
 def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
@@ -110,10 +118,16 @@ def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
     Args:
         found_in: tells the words of the query in a text.
     """
-    if not _may_have_data(line):
-        return False
     words = data_elided(line)
-    return words != line and not found_in(words)
+    return words is not line and words != line and not found_in(words)
+
+
+def _elided(text: str) -> str:
+    from qmd.text import machine_data
+
+    if machine_data.is_encoded(text):
+        return "…"
+    return machine_data.elided(text) if machine_data.may_be_in(text) else text
 
 
 def _may_have_data(text: str) -> bool:
@@ -122,12 +136,23 @@ def _may_have_data(text: str) -> bool:
     if length < LINE_RUN:
         return False
     if length < STRETCH and " " in text.strip():  # of several words
-        return length >= LONGEST_RUN and _LONG_WORD.search(text) is not None
+        return length >= LONGEST_RUN and _has_long_word(text)
     parts = text.split()
     if len(parts) == 1:
         return "://" not in text and text.isascii()
-    if max(map(len, parts), default=0) >= LONGEST_RUN:
+    if _has_long_word(text):
         return True
     return len(text) >= STRETCH and (
-        len(parts) < len(text) / DENSE or sum(map(text.count, string.digits)) > len(text) / 4
+        len(parts) < len(text) / DENSE or sum(map(text.count, "0123456789")) > len(text) / 4
     )
+
+
+def _has_long_word(text: str) -> bool:
+    """Check for a word of `LONGEST_RUN` characters: from blank to blank, as far as they are."""
+    at = 0
+    while at + LONGEST_RUN <= len(text):
+        blank = text.rfind(" ", at, at + LONGEST_RUN)
+        if blank < 0:
+            return _LONG_WORD.search(text, at) is not None
+        at = blank + 1
+    return False

@@ -7,12 +7,11 @@ writer waits. What is mapped fits one state of the index, and is discarded when 
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING
 
 from qmd.errors import IndexNotWritable, JobRunning, QmdError
 from qmd.storage import cancellation
@@ -22,10 +21,8 @@ from qmd.storage.file_version import version_of
 
 if TYPE_CHECKING:
     from qmd.ranking.postings_reader import MappedSegment
+    from qmd.ranking.sidecar_file import Packer, SidecarFile, Stamp
     from qmd.storage.database import Database
-
-LOCK = "postings.lock"
-"""Lock of the process that makes the sidecar."""
 
 WORTH = 500_000
 """Occurrences that are read from the tables in the time that one search takes longer without."""
@@ -41,12 +38,6 @@ takes a tenth of the CPU time."""
 UNSAVED = 60_000_000
 """Occurrences up to which postings are held by a process that cannot save them for all."""
 
-Stamp = tuple[int, ...]
-"""Device, inode, size and times of a sidecar."""
-
-NO_FILE: Stamp = ()
-"""Stamp where there is no sidecar."""
-
 TRIED = "sidecar"
 """Kind of the stamp of the last sidecar that was compared with the state of the index."""
 
@@ -56,27 +47,15 @@ much of it at once. Measured with two such writers and four readers: a search ta
 without such loads."""
 
 
-def sidecar_path(index: Path) -> Path:
-    """Return the path of the sidecar of an index."""
-    return index.with_name(f"{index.name}.postings")
-
-
-def part_path(index: Path) -> Path:
-    """Return the path of a new sidecar until it is complete."""
-    return index.with_name(f"{index.name}.postings.part")
-
-
 class Holder:
     """Loader that has the postings of an index mapped while that pays."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turn = threading.RLock()  # closing may come in the midst of it: a finalizer
-        self._reader: threading.Thread | None = None
-        self._stop = Stop()
+        self._reader = BackgroundReader(database, "qmd-postings")
         self._missed = 0
         self._price = 1  # searches that reading is worth: at first as little as possible
-        self._path = sidecar_path(database.path)
+        self._file: SidecarFile | None = None
         self._known: tuple[Stamp, MappedSegment | None] | None = None
         self._mapping = threading.Lock()
 
@@ -98,34 +77,21 @@ class Holder:
 
     def prepare(self) -> None:
         """Start loading, unless it is in progress."""
-        with self._turn:
-            if self._reader is not None:
-                return
-            self._missed = 0
-            self._reader = threading.Thread(target=self._read_aside, name="qmd-postings")
-            try:
-                self._reader.start()
-            except RuntimeError as error:  # there are too many, or the process ends
-                self._reader = None
-                _note(error)
+        self._missed = 0
+        self._reader.prepare(self._load)
 
     def settle(self) -> None:
         """Wait for the end of loading, except in the loading thread."""
-        with self._turn:
-            reader = self._reader
-        if reader is not None and reader.ident is not None and not self.is_reader:
-            reader.join()
+        self._reader.settle()
 
     @property
     def is_reader(self) -> bool:
         """True in the loader's own thread, which may close what is no longer needed."""
-        return self._reader is threading.current_thread()
+        return self._reader.is_own_thread
 
     def close(self) -> None:
         """Stop loading, and wait for its end."""
-        self._stop.ask()
-        self.settle()
-        self._stop = Stop()
+        self._reader.close()
 
     # -- the sidecar that is there ------------------------------------------------------
 
@@ -139,29 +105,29 @@ class Holder:
         with self._mapping:
             if bm25.held(cursor) is not None:
                 return True
-            stamp = self._stamp()
+            stamp = self._sidecar_file.stamp()
             if memory.held.get(TRIED) == stamp:
                 return False
             memory.held[TRIED] = stamp
             known = self._sidecar(stamp)
             return known is not None and self._hold(cursor, known)
 
-    def _stamp(self) -> Stamp:
-        """Return the stamp of the sidecar file that is there now."""
-        try:
-            info = os.stat(self._path)
-        except OSError:
-            return NO_FILE
-        return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    @property
+    def _sidecar_file(self) -> SidecarFile:
+        """The file, whose module a process that ends after one search does not load."""
+        if self._file is None:
+            from qmd.ranking.sidecar_file import POSTINGS, SidecarFile
+
+            self._file = SidecarFile(self._database.path, POSTINGS)
+        return self._file
 
     def _sidecar(self, stamp: Stamp) -> MappedSegment | None:
         """Map the sidecar, once while it is the same file; None if the file is no sidecar."""
-        from qmd.ranking import postings_file, postings_reader
+        from qmd.ranking import postings_reader
 
         if self._known is None or self._known[0] != stamp:
             try:
-                with postings_file.opened(self._path) as descriptor:
-                    packed = postings_file.mapped(descriptor)
+                packed = self._sidecar_file.mapped()
             except OSError as error:
                 _note(error)
                 packed = None
@@ -185,7 +151,7 @@ class Holder:
             return False
         bm25.hold(cursor, postings)
         memory.stands_for_file |= postings.occurrences > MUCH
-        memory.shed = known.release
+        memory.sheds.append(known.release)
         return True
 
     # -- a new one ----------------------------------------------------------------------
@@ -199,7 +165,7 @@ class Holder:
         Raises:
             Stopped: the caller has cancelled.
         """
-        self._read(self._renew)
+        self._reader.run(self._renew, sparing=True)
         cancellation.check()
 
     def _renew(self, cursor: Cursor) -> None:
@@ -210,25 +176,9 @@ class Holder:
     def _fits(self, cursor: Cursor) -> bool:
         from qmd.ranking import postings_reader
 
-        known = self._sidecar(self._stamp())
+        known = self._sidecar(self._sidecar_file.stamp())
         compared = known and postings_reader.compared(cursor, known)
         return bool(known and compared and not postings_reader.is_much(known, compared))
-
-    def _read_aside(self) -> None:
-        token = CURRENT.set(self._stop)
-        try:
-            self._read(self._load)
-        finally:
-            CURRENT.reset(token)
-            self._reader = None
-
-    def _read(self, work: Callable[[Cursor], None]) -> None:
-        try:
-            self._database.read(work, aside=True)
-        except Stopped:
-            pass
-        except (QmdError, DatabaseError, MemoryError, OSError) as error:
-            _note(error)
 
     def _load(self, cursor: Cursor) -> None:
         """Hold the postings of the sidecar, or make one that fits."""
@@ -257,21 +207,19 @@ class Holder:
         Raises:
             OSError: no file can be written.
         """
-        from qmd.ranking import postings_file, postings_reader
-        from qmd.storage.file_lock import errand
+        from qmd.ranking import postings_reader
 
-        def write(file: IO[bytes]) -> None:
-            postings_reader.pack(cursor, file, goes_on=self._check)
+        def write(packer: Packer) -> None:
+            postings_reader.pack(cursor, packer, goes_on=self._reader.check)
 
         try:
             try:
-                with errand(self._database.path, LOCK):
-                    packed = postings_file.save(self._path, part_path(self._database.path), write)
+                packed = self._sidecar_file.save(write)
             except (OSError, IndexNotWritable) as error:
                 if not unsaved:
                     raise
                 _note(error)
-                packed = postings_file.unsaved(write)
+                packed = self._sidecar_file.unsaved(write)
         except JobRunning:
             return None
         except postings_reader.NotWhole:
@@ -279,10 +227,82 @@ class Holder:
                 cursor.memory.missed = None
             return None
         known = packed and postings_reader.unpacked(packed)
-        self._known = self._stamp(), known  # also if it is in no file: until there is another one
+        # Also if it is in no file: until there is another one.
+        self._known = self._sidecar_file.stamp(), known
         return known
 
-    def _check(self) -> None:
+
+class BackgroundReader:
+    """Reads of the index that a thread runs besides, one at a time.
+
+    Args:
+        name: of the thread.
+
+    Attributes:
+        failed: the last read could not do what it should.
+        stopped: reads that were stopped one after the other, such as by writers.
+    """
+
+    def __init__(self, database: Database, name: str) -> None:
+        self._database = database
+        self._name = name
+        self._turn = threading.RLock()  # closing may come in the midst of it: a finalizer
+        self._thread: threading.Thread | None = None
+        self._stop = Stop()
+        self.failed = False
+        self.stopped = 0
+
+    def prepare(self, work: Callable[[Cursor], None]) -> None:
+        """Start a read, unless one is in progress."""
+        with self._turn:
+            if self._thread is not None:
+                return
+            self._thread = threading.Thread(target=self._run_aside, args=(work,), name=self._name)
+            try:
+                self._thread.start()
+            except RuntimeError as error:  # there are too many, or the process ends
+                self._thread = None
+                _note(error)
+
+    def settle(self) -> None:
+        """Wait for the end of the read, except in its own thread."""
+        with self._turn:
+            thread = self._thread
+        if thread is not None and thread.ident is not None and not self.is_own_thread:
+            thread.join()
+
+    @property
+    def is_own_thread(self) -> bool:
+        """True in the thread of the read."""
+        return self._thread is threading.current_thread()
+
+    def close(self) -> None:
+        """Stop the read, and wait for its end."""
+        self._stop.ask()
+        self.settle()
+        self._stop = Stop()
+
+    def run(self, work: Callable[[Cursor], None], *, sparing: bool = False) -> None:
+        """Run a read in this thread. What goes wrong is logged: searches do without it.
+
+        Args:
+            sparing: with little memory for DuckDB; see `Database.sparingly`.
+        """
+        read = partial(self._database.read, work, aside=True)
+        try:
+            if sparing:
+                self._database.sparingly(read)
+            else:
+                read()
+        except Stopped:
+            self.stopped += 1
+        except (QmdError, DatabaseError, MemoryError, OSError) as error:
+            self.failed = not isinstance(error, JobRunning)
+            _note(error)
+        else:
+            self.failed, self.stopped = False, 0
+
+    def check(self) -> None:
         """Stop if a writer waits or the process ends.
 
         Raises:
@@ -293,9 +313,17 @@ class Holder:
         if ends or self._database.is_waited_for():
             raise Stopped
 
+    def _run_aside(self, work: Callable[[Cursor], None]) -> None:
+        token = CURRENT.set(self._stop)
+        try:
+            self.run(work)
+        finally:
+            CURRENT.reset(token)
+            self._thread = None
+
 
 def _note(error: Exception) -> None:
-    """Log why postings are not held; few processes need the module for it."""
+    """Log why a sidecar is not used or made; few processes need the module for it."""
     import logging
 
-    logging.getLogger("qmd.ranking").debug("Postings are not held: %s", error)
+    logging.getLogger("qmd.ranking").debug("No sidecar: %s", error)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, segment_check
 from qmd.ranking.inverted_index import Inverted
-from qmd.ranking.lexicon import Lexicon, Strings
-from qmd.ranking.postings_file import Packed, Packer
+from qmd.ranking.lexicon import Lexicon, Strings, StringsBuilder
 from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment
+from qmd.ranking.sidecar_file import Packed, Packer
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import given
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 PARTS, LARGE_PART = 8, 4_000_000
 """Parts of a whole index, which are read one after the other: a power of two; twice as many for an
 index with more occurrences than these for each part."""
+
+DOCUMENTS_AT_ONCE = 50_000
+"""Documents whose names are objects of Python at a time: those of a million take 600 MB."""
 
 CHANGED, FEW = 0.1, 500
 """Share of new and removed documents from which on the sidecar is made anew, and the count that is
@@ -77,8 +81,8 @@ class SidecarDifference(NamedTuple):
     has_new_words: bool
 
 
-def pack(cursor: Cursor, file: IO[bytes], *, goes_on: Callable[[], None]) -> None:
-    """Write the postings, words and columns of all documents of the index into a file.
+def pack(cursor: Cursor, packer: Packer, *, goes_on: Callable[[], None]) -> None:
+    """Write the postings, words and columns of all documents of the index into a sidecar.
 
     Args:
         goes_on: is called again and again, and may raise to end it.
@@ -86,7 +90,6 @@ def pack(cursor: Cursor, file: IO[bytes], *, goes_on: Callable[[], None]) -> Non
     Raises:
         NotWhole: they cannot be what they should be.
     """
-    packer = Packer(file)
     digests = _digests(cursor)
     packer.add(digests=digests["digest"])
     state = _state(cursor, _state(cursor, 0).bound)
@@ -106,7 +109,8 @@ def unpacked(packed: Packed) -> MappedSegment | None:
         arrays, note = packed.arrays, packed.note
         state, digests = TablesState(*note["state"]), arrays["digests"]
         segment = _segment(arrays, note["parts"])
-        if len(digests) == len(segment.documents.ids) and segment_check.is_whole(segment):
+        fits = len(digests) == len(segment.documents.ids)
+        if fits and segment_check.is_whole(segment, release=packed.release):
             packed.release()
             return MappedSegment(state, segment, digests, packed.release)
     except (KeyError, TypeError, ValueError, IndexError):
@@ -215,29 +219,44 @@ def _arrays(
     Raises:
         NotWhole: they cannot be what they should be.
     """
-    rows = cursor.run("held/documents", since=since)
-    columns = list(zip(*rows, strict=True)) or [()] * 9
-    ids = np.array(columns[0], np.uint32)
-    yield {
-        "ids": ids,
-        "matter": np.array(columns[5], np.int64),
-        "lengths": np.array(columns[6], np.float64),
-        "path_starts": np.array(columns[7], np.int64),
-        "body_starts": np.array(columns[8], np.int64),
-    }
-    for name, column in zip(Names._fields, columns[1:5], strict=True):
-        yield _strings(name, column)
-    del rows, columns
-    found = _columns(cursor, "held/words", {"after": after})
-    yield _strings("words", found["word"].tolist()) | {"word_terms": found["term_id"]}
+    ids = _columns(cursor, "held/numbers", {"since": since})["document_id"]
+    yield from _columns_of_documents(cursor, ids)
+    found, words = _columns(cursor, "held/words", {"after": after}), StringsBuilder()
+    words.add(found["word"].tolist())
+    yield _strings("words", words) | {"word_terms": found["term_id"]}
+    del found, words
     _, _, buried = bm25.statistics(cursor)
     for number in range(parts):
         part = _part(cursor, ids, number, parts=parts, since=since, buried=buried)
         yield {f"{name}_{number}": array for name, array in part._asdict().items()}
 
 
-def _strings(name: str, texts: Any) -> dict[str, NDArray[Any]]:
-    data, bounds = Strings.packed(texts)
+def _columns_of_documents(
+    cursor: Cursor, ids: NDArray[np.uint32]
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the columns of documents. Objects of Python are made for some of them at a time."""
+    numbers = {
+        "matter": np.empty(len(ids), np.int64),
+        "lengths": np.empty(len(ids), np.float64),
+        "path_starts": np.empty(len(ids), np.int64),
+        "body_starts": np.empty(len(ids), np.int64),
+    }
+    names = {name: StringsBuilder() for name in Names._fields}
+    for first in range(0, len(ids), DOCUMENTS_AT_ONCE):
+        some = slice(first, first + DOCUMENTS_AT_ONCE)
+        asked = {"first": int(ids[some][0]), "last": int(ids[some][-1])}
+        found = _columns(cursor, "held/documents", asked)
+        for name, column in numbers.items():
+            column[some] = found[name]
+        for name, strings in names.items():
+            strings.add(found[name].tolist())
+    yield {"ids": ids, **numbers}
+    for name in Names._fields:
+        yield _strings(name, names.pop(name))
+
+
+def _strings(name: str, strings: StringsBuilder) -> dict[str, NDArray[Any]]:
+    data, bounds = strings.arrays()
     return {name: data, f"{name}_bounds": bounds}
 
 

@@ -12,9 +12,11 @@ C++ .NET --flag       words with their marks, and below them the same without
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.errors import QueryError
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.ranking.query_parts import FIELDS, Phrase, QueryToken, Structure, sequence_in
 from qmd.text import tokenizer as words
 
@@ -31,9 +33,9 @@ NEGATION_IN_MEANING = (
     "Negation (-term) is not supported in vec/hyde queries. Use lex for exclusions."
 )
 
-_TOKEN = re.compile(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
+_TOKEN = pattern(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
 _IN_WORDS = r"[^\x00-/:-@\[-^`{-\x7f]"
-EXCLUSION = re.compile(rf'(?:^|\s)-(?:"[^"]*"|(?=[^\s"]*{_IN_WORDS})[^\s"-][^\s"]*)')
+EXCLUSION = pattern(rf'(?:^|\s)-(?:"[^"]*"|(?=[^\s"]*{_IN_WORDS})[^\s"-][^\s"]*)')
 """Exclusions of a query: `-word` or `-"phrase"`; but `--force` is a word, and `->` a text."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
@@ -42,12 +44,15 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 MOST_TEXTS = 8
 """Texts of symbols that a query without words can have: each is looked for in all documents."""
 
-_STRUCTURED = re.compile(
+_STRUCTURED = pattern(
     rf"(?:^|[\s(-])(?:(?:{'|'.join(FIELDS)}):\S|\()|\b(?:OR|AND)\b|(?:\w|[^\x00-\x7f])\*(?:[\s)]|$)"
 )
 """Signs of a query that is more than words, phrases and exclusions."""
 
-_NEGATION = re.compile(r'(?:^|\s)-[\w"]')
+_SIGNS = (":", "(", "*", "OR", "AND")
+"""Texts of which `_STRUCTURED` has one at least: most queries do without the pattern."""
+
+_NEGATION = pattern(r'(?:^|\s)-[\w"]')
 
 STOP_WORDS = frozenset(
     """
@@ -169,7 +174,7 @@ def structure_of(query: str) -> Structure | None:
     Raises:
         QueryError: the value of a field cannot be read.
     """
-    if not _STRUCTURED.search(query):
+    if not any(sign in query for sign in _SIGNS) or not _STRUCTURED.search(query):
         return None
     from qmd.ranking.query_syntax import structure
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from qmd.errors import QueryError
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.query import NOTHING_TO_FIND, text_and_fields
 from qmd.ranking.query import parse as parse_lexical
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.text import tokenizer as words
 
 FIELDS = ("title", "path", "tag", "type", "lang", "after", "before")

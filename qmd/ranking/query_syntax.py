@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qmd.errors import QueryError
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import query_parts as parts_of
 from qmd.ranking.query_fields import test_of_field
 from qmd.ranking.query_parts import FIELDS, Phrase, Prefix, Structure, sequence_of

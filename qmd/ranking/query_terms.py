@@ -10,10 +10,9 @@ from qmd.ranking.postings import COMMON, Postings, Tally, Term
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.ranking.runs_of_pairs import share_of_pairs
-from qmd.ranking.word_terms import WordForm, WordTerms
+from qmd.ranking.word_terms import Inflected, WordForm, WordTerms
 from qmd.storage.statements import K1
 from qmd.text.hashes import accented_id
-from qmd.text.stems import terms
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Alike, Respell
@@ -83,6 +82,7 @@ class ResolvedQuery:
         total: documents in all.
         respell: gives words that stand for one that no document has; None: none do.
         languages: codes of the languages of documents, besides English.
+        inflected: see `WordTerms`.
         containing: of the index; None: queries without words find nothing.
 
     Attributes:
@@ -109,6 +109,7 @@ class ResolvedQuery:
         respell: Respell | None = None,
         containing: Containing | None = None,
         languages: Sequence[str] = (),
+        inflected: Inflected | None = None,
     ) -> None:
         self._postings = postings
         self._respell = respell
@@ -121,7 +122,7 @@ class ResolvedQuery:
         self.respelled: dict[str, tuple[str, ...]] = {}
         self._standing_for: dict[str, list[int]] = {}
         self._divided: dict[str, Tally] = {}
-        self._words = WordTerms(postings, query, languages)
+        self._words = WordTerms(postings, query, languages, inflected)
         self._term = self._words.ids
         self.terms: list[Term] = []
         self._used: set[int] = set()
@@ -283,6 +284,7 @@ class ResolvedQuery:
             near: words that are written like it, the nearest first.
         """
         from qmd.ranking.spelling import CONTRACTED, divisions
+        from qmd.text.stems import terms
 
         pairs = list(divisions(word))
         parts = list(dict.fromkeys(part for pair in pairs for part in pair))

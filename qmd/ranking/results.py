@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, large_texts, snippets
 from qmd.ranking.large_texts import Encoded
-from qmd.ranking.matcher import Matcher
+from qmd.ranking.matcher import Matcher, matcher_of
 from qmd.ranking.snippets import Snippet
-from qmd.storage import catalog, document_lookup
+from qmd.storage import catalog
 from qmd.text import kinds, paths
 from qmd.types import Context, FromFile, Nearest, Result, Text
 
@@ -80,6 +81,8 @@ def results(
         }
         parted = [each for each in shown if kinds.may_have_places(shown[each].file)]
         if parted:
+            from qmd.storage import document_lookup
+
             ids = [each.match.document_id for each in parted]
             places = document_lookup.places(cursor, ids)
             for each in parted:
@@ -132,7 +135,7 @@ class Presenter:
     def __init__(self, form: Form, described: Sequence[Context]) -> None:
         self._form = form
         self._described = described
-        self._match = Matcher(form.words)
+        self._match = matcher_of(form.words)
         self._distinct = len(set(form.words.values()))
 
     def result(self, document: Text, match: Match) -> Result:

@@ -18,9 +18,9 @@ from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import safe_open
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor
 
 SETTING = "query_log"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,19 @@ _COUNTS = "u"
 """Kind of the arrays whose numbers are never below 0."""
 
 
-def is_whole(segment: Segment) -> bool:
+def is_whole(segment: Segment, *, release: Callable[[], None]) -> bool:
     """Check that all arrays of a segment fit each other.
 
     A checksum tells a damaged file, but a program could have written any arrays under it.
+
+    Args:
+        release: releases the memory of what was read of the file; called before each part.
     """
+
+    def is_next(part: Part) -> bool:
+        release()
+        return _is_part(part, count)
+
     count = len(segment.documents.ids)
     parts = len(segment.parts)
     return (
@@ -27,7 +36,7 @@ def is_whole(segment: Segment) -> bool:
         and parts & (parts - 1) == 0
         and _are_whole(segment.documents)
         and segment.lexicon.is_whole
-        and all(_is_part(each, count) for each in segment.parts)
+        and all(map(is_next, segment.parts))
     )
 
 

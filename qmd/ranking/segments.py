@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.lexicon import Lexicon, Strings
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 TERM_BITS = 63
 """Bits of the number of a term."""
+
+FEW = 8
+"""One of so many values: fewer are looked up in others, of more all are compared."""
 
 _Stamps = tuple["NDArray[np.uint32]", "NDArray[np.uint64]", "NDArray[np.int64]"]
 """Documents by number, the bytes of their files, and the times of these."""
@@ -53,27 +57,48 @@ class Part(NamedTuple):
         at = int(self.terms.searchsorted(term))
         return at if at < len(self.terms) and self.terms[at] == term else None
 
-    def unpacked(
-        self, at: int, chosen: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Expand the postings of a term to slots and positions of chosen slots, one for each.
+    def count(self, at: int) -> int:
+        """Count the postings of a term."""
+        return int(self.bounds[at + 1] - self.bounds[at])
+
+    def places_of(self, at: int, chosen: NDArray[Any]) -> NDArray[np.intp]:
+        """Find which postings of a term, counted from its first, are of some slots.
 
         Args:
-            chosen: bool[slots]
+            chosen: slots, ascending.
+        """
+        slots = self.slots[self.bounds[at] : self.bounds[at + 1]]
+        if FEW * len(chosen) >= len(slots):
+            return np.isin(slots, chosen, kind="table").nonzero()[0]
+        wanted = chosen.astype(slots.dtype)  # of another type, all slots are converted
+        places = np.minimum(slots.searchsorted(wanted), len(slots) - 1)
+        found: NDArray[np.intp] = places[slots[places] == wanted]
+        return found
+
+    def starts(self, at: int, place: int, chosen: NDArray[Any]) -> NDArray[np.int64]:
+        """Find where a phrase may start by one of its terms.
+
+        Args:
+            place: of the term in the phrase.
+            chosen: slots, ascending.
+
+        Returns:
+            The slot in the upper half, the position in the lower one; ascending, distinct.
         """
         inside = slice(self.bounds[at], self.bounds[at + 1])
-        slots, counts = self.slots[inside], self.counts[inside].astype(np.int64)
-        after = counts.cumsum()
-        places = after - counts + self.places[at]
-        taken = chosen[slots]
-        slots, counts, places = slots[taken], counts[taken], places[taken]
-        shift = places - (counts.cumsum() - counts)
-        at_each = shift.repeat(counts) + np.arange(counts.sum())
-        positions = self.positions[at_each].astype(np.int64)
+        taken, sizes = self.places_of(at, chosen), self.counts[inside].astype(np.int64)
+        counts = sizes[taken]
+        places = sizes.cumsum()[taken] - counts + self.places[at]
+        at_each = (places - (counts.cumsum() - counts)).repeat(counts)
+        at_each += np.arange(len(at_each))
+        positions: NDArray[Any] = self.positions.take(at_each)
         if len(self.wide):
             beyond = np.minimum(self.wide.searchsorted(at_each), len(self.wide) - 1)
-            positions += np.where(self.wide[beyond] == at_each, self.beyond[beyond], 0)
-        return slots.astype(np.int64).repeat(counts), positions
+            is_wide = self.wide[beyond] == at_each
+            positions = positions + np.where(is_wide, self.beyond[beyond], np.int64(0))
+        starts = ((self.slots[inside][taken].astype(np.int64) << 32) - place).repeat(counts)
+        starts += positions
+        return _ascending(starts[positions >= place] if place else starts)
 
 
 class Names(NamedTuple):
@@ -131,6 +156,29 @@ class Segment(NamedTuple):
         part = self.parts[term >> (TERM_BITS + 1 - len(self.parts).bit_length())]
         at = part.find(term)
         return None if at is None else (part, at)
+
+    def starts(self, phrase: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+        """Find the starts of a phrase. See `Part.starts`.
+
+        Args:
+            phrase: terms with their places.
+        """
+        found = [(each, place) for term, place in phrase if (each := self.find(term))]
+        if len(found) < len(phrase):
+            return np.empty(0, np.int64)
+        found.sort(key=lambda each: each[0][0].count(each[0][1]))
+        chosen: NDArray[Any] | None = None
+        for (part, at), _ in found:
+            slots = part.slots[part.bounds[at] : part.bounds[at + 1]]
+            chosen = slots if chosen is None else slots[part.places_of(at, chosen)]
+        assert chosen is not None
+        starts = None
+        for (part, at), place in found:
+            some = part.starts(at, place, chosen)
+            starts = some if starts is None else _in_both(starts, some)
+            chosen = _ascending(starts >> 32)
+        assert starts is not None
+        return starts
 
 
 class DocumentShelf:
@@ -191,6 +239,10 @@ class DocumentShelf:
             if hashed in bodies
         }
 
+    def hashes(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the hashes of the texts of documents, by number, without deleted ones."""
+        return {number: columns.names.hash[slot] for number, columns, slot in self._found(ids)}
+
     def files(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, FileStamp]:
         """Return the files of documents, by number, without those inside of another file.
 
@@ -236,3 +288,27 @@ def _stamps(cursor: Cursor) -> _Stamps:
 
 def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _ascending(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort an array, if it is not sorted, and keep each value once."""
+    is_next = values[1:] > values[:-1]
+    if not is_next.all():
+        if (values[1:] < values[:-1]).any():
+            values = np.sort(values)
+            is_next = values[1:] > values[:-1]
+        values = values[np.append(True, is_next)]
+    return values
+
+
+def _in_both(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Intersect two arrays that ascend and have each value once."""
+    found: NDArray[np.int64]
+    if FEW * len(one) < len(other):
+        at = np.minimum(other.searchsorted(one), len(other) - 1)
+        found = one[other[at] == one]
+    else:
+        both = np.concatenate((one, other))
+        both.sort(kind="stable")  # merges the two
+        found = both[:-1][both[1:] == both[:-1]]
+    return found

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.ranking.matcher import AT_ONCE, Matcher
 from qmd.ranking.poor_lines import data_elided, frontmatter_lines, is_in_data, is_poor
 from qmd.text import tokenizer
 
-_CHUNK = re.compile(r"\S+")
-_PIECE = re.compile(r"([^\n]{,24}\S*+)(?:\s|$)")
+_CHUNK = pattern(r"\S+")
+_PIECE = pattern(r"([^\n]{,24}\S*+)(?:\s|$)")
 _AND_BREAK = (1).__add__
 _NEAR = 1000
 """Characters of a chunk in which its next word is searched."""
@@ -213,21 +213,26 @@ def best_window(
     ahead: deque[tuple[int, int]] = deque()  # matching lines of the window
     best, most = None, (0, 0, 0)  # from its first line to the last with a new word
     coming = next(matching, None)
-    count = 0
+    count = bits = 0  # no bit of the window is missing in these
     last = starts[-1]
     while True:
         while coming and (not ahead or starts[coming[0] + 1] - starts[ahead[0][0]] <= length):
             ahead.append(coming)
+            bits |= coming[1]
             count += coming[1].bit_count()
             coming = next(matching, None)
         if not ahead or starts[ahead[0][0]] > last:
             return best
-        seen, spread = _seen(ahead)
+        if bits.bit_count() < most[0]:
+            count -= ahead.popleft()[1].bit_count()
+            continue
+        bits, spread = _seen(ahead)
+        seen = bits.bit_count()
         value = seen, -spread, count
         if value > most:
             if counts is not None and not all(counts(at) for at, _ in ahead):
                 ahead = deque(each for each in ahead if counts(each[0]))
-                count = sum(bits.bit_count() for _, bits in ahead)
+                count = sum(found.bit_count() for _, found in ahead)
                 continue
             best, most = (ahead[0][0], ahead[0][0] + spread + 1), value
             if seen == distinct:
@@ -239,14 +244,14 @@ def best_window(
 
 
 def _seen(ahead: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Count the distinct words of a window, and the lines after its first that they take."""
+    """Return the bits of the words of a window, and the lines after its first that they take."""
     bits, first, reached = 0, -1, -1
     for at, found in ahead:
         if first < 0:
             first = at
         if found & ~bits:
             bits, reached = bits | found, at
-    return bits.bit_count(), reached - first
+    return bits, reached - first
 
 
 def _grown(lines: list[str], start: int, end: int, length: int, floor: int) -> tuple[int, int]:
@@ -279,11 +284,16 @@ def _first_match(line: str, match: Matcher) -> int:
     """Find the first matching word; 0 without one."""
     first = match.first_text(line)
     for chunk in _CHUNK.finditer(line, 0, len(line) if first is None else first):
+        whole = chunk[0]
+        if whole.isascii() and whole.isalnum() and len(whole) <= tokenizer.LONGEST:
+            if match.has(whole):  # it is one word
+                return chunk.start()
+            continue
         at = 0
-        for word in tokenizer.split(chunk[0], segmented=False):
+        for word in tokenizer.split(whole, segmented=False):
             # A word is not in the chunk as it is if its characters are written decomposed.
-            at = max(at, chunk[0].find(word, at, at + _NEAR))
-            if match(word):
+            at = max(at, whole.find(word, at, at + _NEAR))
+            if match.has(word):
                 return chunk.start() + at
             if tokenizer.comes_before(word):
                 continue

@@ -24,9 +24,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from math import log10
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.models.registry import MINILM
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.query import STOP_WORDS
 
 if TYPE_CHECKING:

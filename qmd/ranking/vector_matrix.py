@@ -1,74 +1,68 @@
-"""Exact vector search in memory, for long-running processes.
+"""Exact vector search outside of DuckDB, by vectors in memory or mapped from a sidecar.
 
-The comparison with all vectors of a model is the product of a matrix and a vector.
+The comparison with all vectors of a model is the product of a matrix and a vector. Vectors of a
+sidecar are compared by their codes, and those that can be among the nearest in full.
 
 Measured over 92,621 vectors of 384 numbers: 14 ms, where DuckDB takes 63 from its own memory.
 
 Each time the index has been attached, the numbers and a hash of the sign bits of its vectors are
-compared with those in memory, and only new vectors are loaded. A number is never reused, unless
-another file replaces the index: then all are loaded.
+compared with those that are held, and only new vectors are loaded. A number is never reused,
+unless another file replaces the index: then all are loaded.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qmd.errors import IndexNotWritable, JobRunning
+from qmd.models.batching import cores
+from qmd.ranking import vector_sidecar
+from qmd.ranking.vector_blocks import Block, IndexedVectors, is_much, joined_blocks, read_vectors
+from qmd.ranking.vector_codes import CodedQuery
+from qmd.ranking.vector_sidecar import (
+    MappedVectors,
+    VectorSidecar,
+    VectorsState,
+    lacks_little,
+    vectors_state,
+)
 from qmd.storage import cancellation
-from qmd.storage.arrow import fetched
-from qmd.storage.cursor import Cursor, Memory, as_json
-from qmd.storage.statements import given
+from qmd.storage.cursor import Cursor, Memory
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 MOST = 400_000_000
-"""Bytes of vectors that are held: 260,000 vectors of 384 numbers."""
-
-FEW = 0.1
-"""Share of new vectors up to which they are loaded by number: beyond, all are loaded again."""
+"""Bytes of vectors that a process holds by itself: 260,000 vectors of 384 numbers."""
 
 MUCH = 32_000_000
 """Bytes of vectors that DuckDB need not keep as well once they are loaded."""
 
-AT_ONCE = 4096
-"""Vectors that are loaded at once."""
+TOGETHER = 8_000_000
+"""Numbers of vectors from which on several threads compare them."""
 
-BLOCKS = 8
-"""Blocks of vectors at most: each takes a product of its own."""
+MOST_THREADS = 4
+"""Threads that compare vectors at most: the memory has no more to give."""
 
-SOME = 0.2
-"""Share of the vectors up to which they are copied to be compared: beyond, comparing all is
-quicker."""
+GROUPS = 4
+"""Groups of vectors, of which the best ones are sorted out, for each vector to find."""
 
-CLOSE = 2e-6
-"""Difference of two sums of the same products in different order, and of scores shown as equal."""
+ROUNDING = 2.0**-23
+"""Difference of two sums of the same products of numbers of 32 bits, for each product, where the
+vectors have the length 1: twice the half of the last bit."""
+
+SHOWN = 1e-6
+"""Difference of scores that are shown as equal."""
 
 KIND = "matrix"
 """Kind of the cached matrix, while the index stays attached."""
-
-
-class Block(NamedTuple):
-    """A block of vectors.
-
-    Attributes:
-        chunk_ids: uint32[n]
-        signs: uint64[n], hashes.
-        vectors: float32[n, dimensions]
-    """
-
-    chunk_ids: NDArray[np.uint32]
-    signs: NDArray[np.uint64]
-    vectors: NDArray[np.float32]
-
-    def of(self, chosen: NDArray[np.bool_]) -> Block:
-        """Select some of the vectors."""
-        return Block(self.chunk_ids[chosen], self.signs[chosen], self.vectors[chosen])
 
 
 class Compared:
@@ -92,29 +86,41 @@ class Compared:
         self._blocks = blocks
         self._vector = vector
         self._is_fused = is_fused
-        self._starts = np.cumsum([0, *(len(block.chunk_ids) for block in blocks)])
-        self._places: NDArray[np.int64] | None = None  # None: all of them
-        if chunks is not None and blocks:
-            among = np.array(json.loads(chunks), np.uint32)
-            ids = np.concatenate([block.chunk_ids for block in blocks])
-            self._places = np.flatnonzero(np.isin(ids, among))
-        if self._places is not None and len(self._places) < SOME * self._starts[-1]:
-            self._near = self._at(self._places)[1] @ vector
-            return
+        self._rows: list[NDArray[np.int64] | None] = [None] * len(blocks)
+        if chunks is not None:
+            among = np.unique(np.array(json.loads(chunks), np.uint32))
+            self._rows = [block.rows_of(among) for block in blocks]
+        pairs = zip(blocks, self._rows, strict=True)
+        counts = [len(block.chunk_ids if rows is None else rows) for block, rows in pairs]
+        self._starts = np.cumsum([0, *counts])
         self._near = np.empty(self._starts[-1], np.float32)
-        for start, block in zip(self._starts[:-1], blocks, strict=True):
-            np.dot(block.vectors, vector, out=self._near[start : start + len(block.chunk_ids)])
-        if self._places is not None:
-            self._near = self._near[self._places]
+        self._least, self._most = self._bounds(CodedQuery(vector))
+
+    def _bounds(self, coded: CodedQuery) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Compute the least and the greatest score that each vector can have."""
+
+        def compare(number: int) -> None:
+            out = self._near[self._starts[number] : self._starts[number + 1]]
+            self._blocks[number].compare(self._vector, coded, out, self._rows[number])
+
+        _run_together(compare, range(len(self._blocks)), len(self._near) * len(self._vector))
+        errors = np.zeros(len(self._near), np.float32)
+        for number, (block, rows) in enumerate(zip(self._blocks, self._rows, strict=True)):
+            found = block.errors(rows)
+            if found is not None:
+                part = errors[self._starts[number] : self._starts[number + 1]]
+                np.multiply(found, np.float32(coded.length), out=part)
+                part += np.float32(coded.error * 2)  # of vectors of length 1, and of their codes
+        errors += np.float32((len(self._vector) + 8) * ROUNDING + SHOWN)
+        return self._near - errors, self._near + errors
 
     def first(self, depth: int) -> list[tuple[int, float]]:
         """Return (chunk_id, cosine to six places) of the nearest chunks; ties go by number."""
-        places = np.arange(len(self._near))
-        if depth < len(self._near):
-            last = np.partition(self._near, -depth)[-depth]
-            places = np.flatnonzero(self._near >= last - CLOSE)
-        if self._places is not None:
-            places = self._places[places]
+        places = np.flatnonzero(self._most >= _threshold(self._least, depth))
+        if depth < len(places):
+            best = self._least[places]
+            places = places[self._most[places] >= np.partition(best, -depth)[-depth]]
+        places = places[self._near[places] > -np.inf]
         ids, vectors = self._at(places)
         scores = _rounded(_summed_in_order(vectors, self._vector, is_fused=self._is_fused))
         order = np.lexsort((ids, -scores))[:depth]
@@ -124,11 +130,38 @@ class Compared:
         """Gather numbers and vectors at some positions, ascending."""
         bounds = np.searchsorted(places, self._starts)
         ids, vectors = [np.empty(0, np.uint32)], [np.empty((0, len(self._vector)), np.float32)]
-        for number, block in enumerate(self._blocks):
+        for number, (block, rows) in enumerate(zip(self._blocks, self._rows, strict=True)):
             inside = places[bounds[number] : bounds[number + 1]] - self._starts[number]
-            ids.append(block.chunk_ids[inside])
-            vectors.append(block.vectors[inside])
+            chosen = inside if rows is None else rows[inside]
+            ids.append(block.chunk_ids[chosen])
+            vectors.append(block.vectors[chosen])
+            if block.release is not None and len(chosen):
+                block.release()
         return np.concatenate(ids), np.concatenate(vectors)
+
+
+def _threshold(least: NDArray[np.float32], depth: int) -> np.float32:
+    """Return a bound that at least so many reach: the best of each group stand for all."""
+    if depth >= len(least):
+        return np.float32(-np.inf)
+    size = len(least) // (GROUPS * depth)
+    best = least
+    if size > 1:
+        best = least[: len(least) // size * size].reshape(-1, size).max(axis=1)
+    found: np.float32 = np.partition(best, -depth)[-depth]
+    return found
+
+
+def _run_together(work: Callable[[int], None], numbers: range, size: int) -> None:
+    """Run `work` with each number, by several threads if that pays."""
+    threads = min(cores(), MOST_THREADS, len(numbers))
+    if threads < 2 or size < TOGETHER:
+        for number in numbers:
+            work(number)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="qmd-vectors") as pool:
+        for _ in pool.map(work, numbers):
+            pass
 
 
 def _summed_in_order(
@@ -161,17 +194,34 @@ def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 class Matrix:
-    """Matrix of the vectors of one model in the index.
+    """Vectors of one model in the index, outside of DuckDB.
 
     Args:
         fingerprint: of the model.
+        index: the index file, whose sidecar is used; None: none is.
+        may_read: vectors that are in no sidecar are read from the table.
+        makes: a search makes the sidecar where it would read all vectors.
+
+    Attributes:
+        lacks_sidecar: there is none, or one that lacks much, and no search makes it.
     """
 
-    def __init__(self, fingerprint: str) -> None:
+    def __init__(
+        self,
+        fingerprint: str,
+        index: Path | None = None,
+        *,
+        may_read: bool = True,
+        makes: bool = True,
+    ) -> None:
         self.fingerprint = fingerprint
+        self.may_read = may_read
+        self.makes = makes
+        self.lacks_sidecar = False
+        self._sidecar = None if index is None else VectorSidecar(index)
         self._turn = threading.Lock()
         self._file: int | None = None
-        self._held: list[Block] = []
+        self._held: list[Block] = []  # of this process alone
         self._is_fused: bool | None = None
 
     def compared(
@@ -184,7 +234,7 @@ class Matrix:
     ) -> Compared | None:
         """Compare the vectors of a model with one of length 1.
 
-        None outside of a read.
+        None outside of a read, or if they are neither in a sidecar nor to be read.
 
         Args:
             chunks: JSON array of chunk_id: no others.
@@ -199,6 +249,29 @@ class Matrix:
             self._is_fused = cursor.one("search/is_fused")
         return Compared(blocks, vector, chunks, is_fused=bool(self._is_fused))
 
+    def save(
+        self, cursor: Cursor, *, model_id: int, goes_on: Callable[[], None]
+    ) -> MappedVectors | None:
+        """Make the sidecar, unless there is one that lacks little.
+
+        Args:
+            goes_on: is called again and again, and may raise to end it.
+
+        Raises:
+            JobRunning: another process is at it.
+            IndexNotWritable, OSError: it cannot be written.
+        """
+        memory = cursor.memory
+        state = None if memory is None else _state(cursor, memory, model_id)
+        if memory is None or state is None or self._sidecar is None:
+            return None
+        mapped = self._mapped(memory, state)
+        if mapped is not None and (mapped.state == state or lacks_little(cursor, model_id, mapped)):
+            return mapped
+        if state.vectors < vector_sidecar.LEAST:
+            return None
+        return self._sidecar.make(cursor, model_id=model_id, state=state, goes_on=goes_on)
+
     def _current(self, cursor: Cursor, model_id: int) -> list[Block] | None:
         """Return the current vectors of the index; None outside of a read."""
         memory = cursor.memory
@@ -210,92 +283,106 @@ class Matrix:
                 known = memory.of(KIND).get(model_id)
                 if known is None:
                     known = self._bring_up_to_date(cursor, memory, model_id)
-                    memory.add(KIND, {model_id: known}, 1, most=2)
+                    if known is not None:
+                        memory.add(KIND, {model_id: known}, 1, most=2)
         return known
 
-    def _bring_up_to_date(self, cursor: Cursor, memory: Memory, model_id: int) -> list[Block]:
+    def _bring_up_to_date(
+        self, cursor: Cursor, memory: Memory, model_id: int
+    ) -> list[Block] | None:
         """Hold the vectors that the index has, and no others."""
-        table = _table(cursor, "embeddings/signs", model_id=model_id)
-        ids, signs = table["chunk_id"].to_numpy(), table["sign"].to_numpy()
-        order = np.argsort(ids, kind="stable")  # nearly sorted already
-        ids, signs = ids[order], signs[order]
         if memory.file != self._file:
             self._held.clear()  # what other files have under the same numbers may be anything
         self._file = memory.file
-        is_held = np.zeros(len(ids), np.bool_)
-        kept = []
-        for block in self._held:
-            place, same = _found(ids, signs, block)
-            is_held[place[same]] = True
-            kept.append(same)
-        new = ids[~is_held]
-        everything = len(new) > FEW * len(ids)
-        if everything:
-            self._held.clear()  # before there are others
-            new = ids
-        else:
-            pairs = zip(self._held, kept, strict=True)
-            self._held = [block if same.all() else block.of(same) for block, same in pairs]
+        state = _state(cursor, memory, model_id) if self._sidecar is not None else None
+        mapped = None if state is None else self._mapped(memory, state)
+        if mapped is not None and mapped.state == state:
+            self.lacks_sidecar = False
+            self._held.clear()
+            return self._shared(memory, mapped)
+        if mapped is None:
+            self.lacks_sidecar = state is not None and self._is_left(state)
+            if self.lacks_sidecar or not self.may_read:
+                return None
+        return self._joined(cursor, memory, model_id, state, mapped)
+
+    def _mapped(self, memory: Memory, state: VectorsState) -> MappedVectors | None:
+        """Return the vectors of the sidecar if they are of this model in this index."""
+        found = self._sidecar.current(memory) if self._sidecar is not None else None
+        return found if found is not None and found.state.is_of(state) else None
+
+    def _shared(self, memory: Memory, mapped: MappedVectors) -> list[Block]:
+        """Use the vectors of a sidecar, whose pages need not be in the memory of DuckDB as well."""
+        size = sum(block.vectors.nbytes for block in mapped.blocks)
+        if size > MUCH:
+            memory.stands_for_file = True
+            memory.sheds.append(mapped.release)
+        return list(mapped.blocks)
+
+    def _joined(
+        self,
+        cursor: Cursor,
+        memory: Memory,
+        model_id: int,
+        state: VectorsState | None,
+        mapped: MappedVectors | None,
+    ) -> list[Block] | None:
+        """Compare what is held with the tables, and load what is new."""
+        known = IndexedVectors.of(cursor, model_id)
+        shared = [known.matched(block) for block in (mapped.blocks if mapped is not None else ())]
+        own = [known.matched(block).compacted() for block in self._held]
+        ids, new = known.ids, known.new()
+        self._held.clear()  # before there are others
+        self.lacks_sidecar = False
+        if is_much(len(new), shared, len(ids)):
+            if not self.may_read:
+                return None
+            made = self._made(cursor, model_id, state)
+            if made is not None:
+                return self._shared(memory, made)
+            if mapped is None:
+                own, new = [], ids
+            self.lacks_sidecar = state is not None and self._is_left(state)
+        if state is not None and len(new) * state.bytes > MOST * state.vectors:
+            return None
         if len(new):
-            read = _read(cursor, model_id, new, everything=everything)
+            everything = len(new) == len(ids)
+            read = read_vectors(
+                cursor, model_id, new, everything=everything, goes_on=cancellation.check
+            )
             memory.stands_for_file |= read.vectors.nbytes > MUCH
-            self._held.append(read)
-        self._held = _joined(self._held)
-        return list(self._held)
+            own.append(read)
+        self._held = joined_blocks(own)
+        if mapped is not None:
+            self._shared(memory, mapped)
+        return [*shared, *self._held]
+
+    def _is_left(self, state: VectorsState) -> bool:
+        """Check that the sidecar is left to a thread: no search waits for so many vectors."""
+        is_many = state.bytes > MOST
+        return is_many or (not self.makes and state.vectors >= vector_sidecar.LEAST)
+
+    def _made(
+        self, cursor: Cursor, model_id: int, state: VectorsState | None
+    ) -> MappedVectors | None:
+        """Make the sidecar where the vectors would be read into memory; None if it cannot be."""
+        if self._sidecar is None or state is None or state.vectors < vector_sidecar.LEAST:
+            return None
+        if self._is_left(state):
+            return None
+        try:
+            return self._sidecar.make(
+                cursor, model_id=model_id, state=state, goes_on=cancellation.check
+            )
+        except (JobRunning, IndexNotWritable, OSError) as error:
+            vector_sidecar.note_unused(error)
+            return None
 
 
-def _found(
-    ids: NDArray[np.uint32], signs: NDArray[np.uint64], block: Block
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Find the positions of the vectors in a block, and those that are present."""
-    if not len(ids):
-        return np.zeros(len(block.chunk_ids), np.int64), np.zeros(len(block.chunk_ids), np.bool_)
-    place = np.minimum(np.searchsorted(ids, block.chunk_ids), len(ids) - 1)
-    return place, (ids[place] == block.chunk_ids) & (signs[place] == block.signs)
-
-
-def _joined(blocks: list[Block]) -> list[Block]:
-    """Merge vectors into few blocks. The largest block is kept as it is."""
-    blocks = [block for block in blocks if len(block.chunk_ids)]
-    if len(blocks) <= BLOCKS:
-        return blocks
-    blocks.sort(key=lambda block: len(block.chunk_ids), reverse=True)
-    return [blocks[0], Block(*map(np.concatenate, zip(*blocks[1:], strict=True)))]
-
-
-def _read(cursor: Cursor, model_id: int, wanted: NDArray[np.uint32], *, everything: bool) -> Block:
-    """Load vectors of the index in parts.
-
-    Args:
-        wanted: their numbers, ascending.
-        everything: there are no others.
-
-    Raises:
-        Stopped: the caller has cancelled.
-    """
-    count = len(wanted)
-    ids, signs = np.empty(count, np.uint32), np.empty(count, np.uint64)
-    vectors = np.empty((0, 0), np.float32)
-    for at in range(0, count, AT_ONCE):
-        cancellation.check()
-        some = wanted[at : at + AT_ONCE]
-        table = _table(
-            cursor,
-            "embeddings/vectors",
-            model_id=model_id,
-            first=int(some[0]),
-            last=int(some[-1]),
-            chunks=None if everything else as_json(some.tolist()),
-        ).combine_chunks()
-        read = table["vector"].chunk(0).flatten().to_numpy().reshape(len(some), -1)
-        if not at:
-            vectors = np.empty((count, read.shape[1]), np.float32)
-        part = slice(at, at + len(some))
-        ids[part], signs[part], vectors[part] = table["chunk_id"], table["sign"], read
-    return Block(ids, signs, vectors)
-
-
-def _table(cursor: Cursor, name: str, **parameters: int | str | None) -> pa.Table:
-    """Fetch all rows as an Arrow table. A stream read in part would keep the file open."""
-    text, taken = given(name, parameters)
-    return fetched(cursor.connection, text, taken).read_all()
+def _state(cursor: Cursor, memory: Memory, model_id: int) -> VectorsState | None:
+    """Return the state of the vectors of a model, which is computed once while it cannot change."""
+    name = f"{KIND} {model_id}"
+    if name not in memory.held:
+        memory.held[name] = vectors_state(cursor, model_id)
+    found: object = memory.held[name]
+    return found if isinstance(found, VectorsState) else None

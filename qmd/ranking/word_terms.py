@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings import Postings
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.text import tokenizer
 from qmd.text.hashes import joined_id
-from qmd.text.stems import terms
 from qmd.types import Clause
 
 FORM = 0.3
@@ -23,6 +22,10 @@ STEM = 0.7
 
 LONGEST_SUFFIX = 4
 """Letters that a stem lacks at most, nearly always."""
+
+
+Inflected = Callable[[str, str], Sequence[str]]
+"""Gives the words of the index that have a stem in a language."""
 
 
 class WordForm(NamedTuple):
@@ -44,13 +47,20 @@ class WordTerms:
 
     Args:
         languages: codes of the languages of documents, besides English.
+        inflected: see `inflected_words`; None: nothing of it is cached.
 
     Attributes:
         ids: of each word of the query, and of those of its other forms that the index may have.
     """
 
-    def __init__(self, postings: Postings, query: Query, languages: Sequence[str]) -> None:
-        self._postings = postings
+    def __init__(
+        self,
+        postings: Postings,
+        query: Query,
+        languages: Sequence[str],
+        inflected: Inflected | None = None,
+    ) -> None:
+        self._inflected = inflected or partial(inflected_words, postings)
         self._query = query
         self._languages = languages
         phrases = (*query.phrases, *query.excluded)
@@ -71,7 +81,8 @@ class WordTerms:
         forms |= {form for phrase in phrases for form in phrase.forms}
         forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
         forms -= words.keys()
-        known = postings.near([*words, *sorted(forms)], list(begins))
+        self._begins = {form: form[: max(3, len(form) - LONGEST_SUFFIX)] for form in forms}
+        known = postings.near([*words, *sorted(forms)], list(begins), self._begins)
         self.ids: dict[str, int] = {
             asked: term_id
             for asked, near in known.items()
@@ -81,7 +92,11 @@ class WordTerms:
         self._near = known
         asked = [*words, *(form for form in forms if self._may_have_stem(form))]
         unknown = [word for word in asked if word not in self.ids]
-        self.ids.update(zip(unknown, (term_id for term_id, _ in terms(unknown)), strict=True))
+        if unknown:
+            from qmd.text.stems import terms  # of no use where the index knows all words
+
+            found = (term_id for term_id, _ in terms(unknown))
+            self.ids.update(zip(unknown, found, strict=True))
 
     def _stems_of(self, word: str) -> dict[str, str]:
         """Return the stems of a word in the languages of documents, each with its language."""
@@ -99,22 +114,12 @@ class WordTerms:
         found = ((code, stem(spelt, code)) for code in self._languages)
         return {code: stemmed for code, stemmed in found if stemmed}
 
-    def _inflected(self, stemmed: str, code: str) -> list[str]:
-        """Return words of the index that have a stem."""
-        from qmd.text.stems import stems_of_all
-
-        near = self._postings.near([stemmed], [stemmed])[stemmed]
-        words = [word for word, _ in near if tokenizer.is_alphabetic(word)]
-        found = zip(words, stems_of_all(words, code), strict=True)
-        return [word for word, found_stem in found if found_stem == stemmed]
-
     def _may_have_stem(self, form: str) -> bool:
         """Return whether the index can have the stem of a form that it does not have.
 
         Most forms end here, before PyStemmer is loaded.
         """
-        start = form[: max(3, len(form) - LONGEST_SUFFIX)]
-        return any(other.startswith(start) for other, _ in self._near[form])
+        return any(other.startswith(self._begins[form]) for other, _ in self._near[form])
 
     def same(self, asked: str) -> set[str]:
         """Return the word and all words with its stem."""
@@ -183,6 +188,16 @@ class WordTerms:
             elif each in self.ids:
                 forms.append(WordForm(self.ids[each], asked, partial(list, [each]), FORM))
         return forms
+
+
+def inflected_words(postings: Postings, stemmed: str, code: str) -> Sequence[str]:
+    """Return the words of the index that have a stem in a language."""
+    from qmd.text.stems import stems_of_all
+
+    near = postings.near([stemmed], [stemmed])[stemmed]
+    words = [word for word, _ in near if tokenizer.is_alphabetic(word)]
+    found = zip(words, stems_of_all(words, code), strict=True)
+    return [word for word, found_stem in found if found_stem == stemmed]
 
 
 def _written(word: str) -> list[str]:

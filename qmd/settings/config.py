@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 import time
 from collections.abc import Hashable
 from pathlib import Path
 
 from qmd.errors import ConfigError
+from qmd.patterns import pattern
 from qmd.settings.environment import Place
 from qmd.settings.schema import Settings
 from qmd.text import hashes
@@ -23,7 +23,7 @@ MAX_SETTINGS_BYTES = 1 << 20
 CLOCK_TICK_NS = 2_000_000_000
 """Nanoseconds of a file system's clock tick, at worst (FAT)."""
 
-_SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
+_SEVERAL_WAYS = pattern(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
 """YAML that parsers read differently: merged keys, tags, dates, and numbers such as 012 and
 1_000."""
 

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from qmd import location
 from qmd.errors import IndexNotFound, IndexOutOfReach, UsageError
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 
 LOCAL_FOLDER = location.LOCAL_FOLDER
 YES = frozenset({"1", "true", "yes", "on"})
@@ -263,7 +264,7 @@ CHOICES = ("QMD_EMBED_MODEL", "QMD_RERANK_MODEL", "QMD_GENERATE_MODEL", "OPENAI_
 The address is included, since index.yml may name an endpoint's model.
 """
 
-_PASSWORD = re.compile(r"^(\s*https?://)[^/?#]*@", re.IGNORECASE)
+_PASSWORD = pattern(r"^(\s*https?://)[^/?#]*@", re.IGNORECASE)
 
 
 def carried(environ: Mapping[str, str]) -> dict[str, str]:

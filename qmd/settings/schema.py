@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.types import Collection, Context
 
 DEFAULT_MASK = "**/*.md"

@@ -14,9 +14,9 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import safe_open
+from qmd.named_tuple import NamedTuple
 
 MAX_NESTED_COMMANDS = 4
 """Levels of commands within commands that are examined: `sh -c '…'`."""

@@ -11,10 +11,11 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd import edit_lock, safe_open
 from qmd.errors import CommandRefused, ConfigError
+from qmd.named_tuple import NamedTuple
 from qmd.settings.environment import Place
 from qmd.settings.schema import Settings
 from qmd.text import hashes

@@ -9,9 +9,11 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import _duckdb
+
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -153,6 +153,22 @@ class Attachment:
                 self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
                 self._is_small = False
 
+    def limit(self, memory_limit: str) -> str:
+        """Limit DuckDB's buffers from now on, unless others use more of them just now.
+
+        Args:
+            memory_limit: as DuckDB writes it.
+
+        Returns:
+            The limit until now.
+        """
+        before, self._memory_limit = self._memory_limit, memory_limit
+        root = self._root
+        if root is not None and not self._is_small:
+            with suppress(DatabaseError):
+                root.execute(filled("store/limit_memory", limit=memory_limit))
+        return before
+
     def leave(self, cursors: Sequence[object]) -> bool:
         """Leave an engine without the file to the end of the process, which frees it at once.
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from qmd.errors import CollectionNotFound
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import paths
 from qmd.types import Collection, Context, Kept, LeftOut
@@ -206,3 +208,15 @@ def matching(contexts: Sequence[Context], collection: str, path: str) -> str | N
 
 def _composed(path: str) -> str:
     return paths.to_nfc(path) or path
+
+
+def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
+    """Refuse names of collections that do not exist.
+
+    Raises:
+        CollectionNotFound: with those that do.
+    """
+    known = [collection.name for collection in collections(cursor)]
+    for name in names:
+        if name not in known:
+            raise CollectionNotFound(name, known=known)

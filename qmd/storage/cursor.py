@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import _duckdb
 
-from qmd.storage.arrow import Relation, load_arrow
 from qmd.storage.prepared import PreparedStatements
 from qmd.storage.stand_ins import HiddenModules, stood_in
 from qmd.storage.statements import given, statement
@@ -53,7 +52,7 @@ class Memory:
     Attributes:
         file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
-        shed: callback that releases memory of what is held, to be loaded again; None: nothing.
+        sheds: callbacks that release memory of what is held, to be loaded again.
         held: objects loaded from the whole file, by kind; their modules know the types.
         missed: callback for each search that postings in memory would have answered.
         facts: saved beside the index, in a process that ends after one command.
@@ -64,7 +63,7 @@ class Memory:
     ) -> None:
         self.file = file
         self.stands_for_file = False
-        self.shed: Callable[[], None] | None = None
+        self.sheds: list[Callable[[], None]] = []
         self.held: dict[str, object] = {}
         self.missed = missed
         self.facts: SavedFacts | None = None
@@ -181,6 +180,8 @@ class Cursor:
 
         An Arrow table or a dictionary of numpy arrays can be read often, a `Relation` once.
         """
+        from qmd.storage.arrow import Relation, load_arrow  # of no use where nothing is written
+
         load_arrow()
         for name, relation in relations.items():
             given = relation.stream() if isinstance(relation, Relation) else relation

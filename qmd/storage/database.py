@@ -21,6 +21,9 @@ from qmd.storage.duckdb_errors import translating
 from qmd.storage.file_version import is_settled, version_of, wal_path
 from qmd.storage.thread_lock import Result, ThreadLock
 
+SPARING_MEMORY = "256MB"
+"""Buffers of DuckDB while a statement reads whole tables once: what it would cache is of no use."""
+
 
 class Database(ThreadLock):
     """An index file.
@@ -100,6 +103,21 @@ class Database(ThreadLock):
         ensure_descriptors(self.path)
         with self._alone():
             return self._transaction(work, is_merge=is_merge)
+
+    def sparingly(self, work: Callable[[], Result]) -> Result:
+        """Run reads and writes with less memory for DuckDB, which spills what exceeds it to disk.
+
+        Args:
+            work: runs again with all memory, from its beginning, if this is not enough.
+        """
+        before = self._attachment.limit(SPARING_MEMORY)
+        try:
+            return work()
+        except NotEnoughMemory:
+            pass
+        finally:
+            self._attachment.limit(before)
+        return work()
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
         """Replace this index file by another, alone among all processes.

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
+from qmd.errors import Ambiguous, DocumentNotFound, UsageError
+from qmd.patterns import pattern
 from qmd.quoting import command
 from qmd.storage import long_texts
-from qmd.storage.catalog import collections
+from qmd.storage.catalog import check_collections, collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import paths
 from qmd.text.hashes import parse_docid
@@ -28,8 +29,8 @@ LOOKED_UP = 50
 """Texts that are loaded at once: DuckDB finds so many by the index of the table, and reads all of
 the table for more. Source: its setting dynamic_or_filter_threshold."""
 
-_SLASH = re.compile("%2f", re.I)
-_ONE_WORD = re.compile(r"qmd:[^/]", re.I)
+_SLASH = pattern("%2f", re.I)
+_ONE_WORD = pattern(r"qmd:[^/]", re.I)
 """Begin of a virtual path without slashes: `qmd:notes/tea.md`."""
 
 
@@ -338,18 +339,6 @@ def documents_below(
         composed=paths.to_nfc(prefix),
         begin=begin or None,
     )
-
-
-def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
-    """Refuse names of collections that do not exist.
-
-    Raises:
-        CollectionNotFound: with those that do.
-    """
-    known = [collection.name for collection in collections(cursor)]
-    for name in names:
-        if name not in known:
-            raise CollectionNotFound(name, known=known)
 
 
 def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.storage.file_version import wal_path
 
 if sys.platform != "win32":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 SETTLED_NS = 50_000_000
 """Nanoseconds after a change from which on its time differs from that of the next change."""

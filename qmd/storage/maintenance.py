@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.errors import JobRunning
+from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog, long_texts
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
@@ -225,14 +226,23 @@ def _gone(cursor: Cursor) -> list[int]:
 
 
 def _merge_slice(cursor: Cursor, *, low: int, high: int) -> None:
-    cursor.run("postings/take_slice", low=low, high=high)
-    cursor.run("postings/cut_slice", low=low, high=high)
-    cursor.run("postings/put_slice")
+    last = cursor.one("postings/last")
+    cursor.run("postings/put_slice", low=low, high=high)
+    cursor.run("postings/cut_slice", low=low, high=high, last=last)
+
+
+def sort_words(database: Database) -> None:
+    """Sort the words, so that those with the same beginning are adjacent."""
+    database.write(_sort_words)
+
+
+def _sort_words(cursor: Cursor) -> None:
+    for step in ("take", "clear", "put"):
+        cursor.run(f"words/{step}")
 
 
 def _finish(cursor: Cursor, *, gone: list[int]) -> None:
-    for step in ("take", "clear", "put"):
-        cursor.run(f"words/{step}")
+    _sort_words(cursor)
     cursor.run("postings/forget", ids=as_json(gone))
     cursor.run("postings/note_merge")
 

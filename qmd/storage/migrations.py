@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
+from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
 from qmd.storage.statements import data_folder
 from qmd.text import hashes
@@ -41,7 +41,7 @@ class LedgerRow(NamedTuple):
 @cache
 def migrations() -> tuple[Migration, ...]:
     """List all shipped migrations, in order."""
-    files = sorted(data_folder("migrations").glob("[0-9]*.sql"))
+    files = sorted(each for each in data_folder("migrations").iterdir() if each.suffix == ".sql")
     found = []
     for file in files:
         data = file.read_bytes()
@@ -53,10 +53,13 @@ def migrations() -> tuple[Migration, ...]:
 def is_current(cursor: Cursor, path: Path) -> bool:
     """Check that the ledger has exactly the shipped migrations.
 
+    A command reads them again when the index or their folder has changed since the last one.
+
     Raises:
         IndexTooNew, IndexUnreadable, MigrationEdited: it can never be brought there.
     """
-    return not _missing(cursor, path)
+    changed = data_folder("migrations").stat().st_mtime_ns
+    return cursor.fact(f"current {changed}", lambda: not _missing(cursor, path), bool)
 
 
 def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
@@ -97,14 +100,9 @@ def _run(cursor: Cursor, together: Sequence[Migration]) -> None:
         raise
 
 
-def _ledger(rows: Sequence[Sequence[Any]]) -> list[LedgerRow]:
-    return [LedgerRow(*row) for row in rows]
-
-
 def _missing(cursor: Cursor, path: Path) -> list[Migration]:
     try:
-        rows = cursor.fact("ledger", partial(cursor.run, "store/applied"), _ledger)
-        applied = {row.version: row for row in rows}
+        applied = {row.version: row for row in cursor.rows(LedgerRow, "store/applied")}
     except NoSuchTable:
         if cursor.run("store/tables"):
             raise IndexUnreadable(path, "it is a DuckDB database, but not one of qmd's.") from None

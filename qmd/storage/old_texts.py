@@ -33,7 +33,8 @@ def free_old_texts(database: Database) -> bool:
     Returns:
         True if they were removed.
     """
-    if not database.read(lambda cursor: _is_much(cursor, database.path.stat().st_size)):
+    size = database.path.stat().st_size
+    if not database.sparingly(lambda: database.read(lambda cursor: _is_much(cursor, size))):
         return False
     try:
         with errand(database.path, "cleanup"):

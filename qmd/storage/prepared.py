@@ -15,18 +15,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import _duckdb
 
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.storage.statements import given, literal, statement, without_header
 
 MAX_PREPARED = 16
 """Plans that a connection keeps: one takes up to 0.8 MB, and there is one for each limit."""
 
-_DECLARED = re.compile(r"^-- in +\$(\w+) +(\w+)", re.M)
-_CUT = re.compile(r"limit \$(\w+)")
-_PARAMETER = re.compile(r"\$([a-z]\w*)")
+_DECLARED = pattern(r"^-- in +\$(\w+) +(\w+)", re.M)
+_CUT = pattern(r"limit \$(\w+)")
+_PARAMETER = pattern(r"\$([a-z]\w*)")
 _AS_TEXT = ("text", "json")
 
 
@@ -42,7 +44,7 @@ def _to_plan(name: str, parameters: Mapping[str, object]) -> tuple[str, Mapping[
 @cache
 def _cut(text: str) -> str | None:
     """Find the parameter of the final limit of a statement."""
-    found = _CUT.search(text)
+    found = _CUT.search(text) if "limit $" in text else None
     return found[1] if found else None
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -20,11 +19,12 @@ from typing import Any, TypeVar
 
 from qmd import safe_open
 from qmd.storage.file_version import Version, is_settled, version_of
+from qmd.text import hashes
 from qmd.version import __version__
 
 Fact = TypeVar("Fact")
 
-FORM = 1
+FORM = 2
 """Form of the facts. One that has other columns, or another meaning, gets the next number."""
 
 LARGEST_FACT = 100_000
@@ -120,8 +120,7 @@ class SavedFacts:
 
 
 def _checksum(text: bytes) -> str:
-    """Compute a CRC-32: to load the module of a longer one takes longer than to read the facts."""
-    return f"{zlib.crc32(text):08x}"
+    return hashes.damage_digest(text)
 
 
 def _as_json(value: object) -> str:

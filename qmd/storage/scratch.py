@@ -18,7 +18,6 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from glob import escape
 from pathlib import Path
 
 from qmd import safe_open
@@ -111,7 +110,7 @@ def sweep_copies(index: Path) -> None:
 
 def _spilled(index: Path) -> Iterator[Path]:
     """Yield spill folders that no process uses."""
-    for folder in sorted(index.parent.glob(escape(index.name) + ".spill*")):
+    for folder in _beside(index, ".spill*"):
         with suppress(OSError):  # another process has removed it
             if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
                 yield folder
@@ -124,10 +123,17 @@ def _abandoned(index: Path) -> Iterator[tuple[Path, int]]:
     yield from _unheld(index, _KINDS)
 
 
+def _beside(index: Path, kind: str) -> list[Path]:
+    """List the folders of a kind, in order of their names."""
+    from glob import escape  # a search asks for none
+
+    return sorted(index.parent.glob(escape(index.name) + kind))
+
+
 def _unheld(index: Path, kinds: Sequence[str]) -> Iterator[tuple[Path, int]]:
     """Yield folders of some kinds whose lock is free, each locked in the meantime."""
     for kind in kinds:
-        for folder in sorted(index.parent.glob(escape(index.name) + kind)):
+        for folder in _beside(index, kind):
             with suppress(OSError):  # no folder, or gone, or not ours to look into
                 lock = _locked(folder, wait=False)
                 if lock is None:

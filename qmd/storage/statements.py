@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from qmd.patterns import pattern
+
 Value = TypeVar("Value")
 
 TITLE, PATH = 4.0, 1.5
@@ -42,14 +44,15 @@ _NUMBERS = {
 }
 """Numbers that statements name, as SQL."""
 
-_NUMBER = re.compile(r"@([a-z]\w*)")
+_NUMBER = pattern(r"@([a-z]\w*)")
 
-_PART = re.compile(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
-_HEADER = re.compile(r"\A(--.*\n)*")
-_PARAMETER = re.compile(r"\$([a-z]\w*)")
+_PART = pattern(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
+_HEADER = pattern(r"\A(--.*\n)*")
+_PARAMETER = pattern(r"\$([a-z]\w*)")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+@cache
 def data_folder(folder: str) -> Path:
     """Find `sql` or `migrations`: inside the installed package, or beside `qmd/` in a checkout."""
     inside = _PACKAGE / folder
@@ -105,7 +108,9 @@ def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str,
 @cache
 def _optional(name: str) -> frozenset[str]:
     """Find the parameters with optional parts in a statement."""
-    return frozenset(parameter for parameter, _ in _PART.findall(statement(name)))
+    text = statement(name)
+    parts = _PART.findall(text) if "-- if $" in text else ()
+    return frozenset(parameter for parameter, _ in parts)
 
 
 @cache

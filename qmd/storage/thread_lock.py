@@ -166,8 +166,8 @@ class ThreadLock:
             if self._seen.stands_for_file and not self._active and self._unshed >= SHED_READS:
                 self._unshed = 0
                 self._attachment.shed()
-                if self._seen.shed is not None:
-                    self._seen.shed()
+                for shed in self._seen.sheds:
+                    shed()
 
     def _watch(self) -> None:
         """Release the file when a writer waits and no read runs here."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from qmd.errors import UsageError
-from qmd.text.display_width import columns_of, padded
+from qmd.patterns import pattern
 from qmd.visible import MAX_SHOWN_LENGTH, shown
 from qmd.wording import on_one_line
 
@@ -98,7 +98,7 @@ def csv_lines(
 _FORMULA = frozenset("=+-@\N{MINUS SIGN}")
 """Characters that begin a formula. Source: OWASP, "CSV Injection", which adds full-width forms."""
 
-_NUMBER = re.compile(r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = pattern(r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """Number with a sign, which a spreadsheet reads as its value."""
 
 
@@ -204,6 +204,8 @@ def _column(cells: Sequence[str], *, right: bool) -> list[str]:
     if text.isascii() and text.isprintable() and max(map(len, cells)) <= MAX_SHOWN_LENGTH:
         width = max(map(len, cells))  # nothing to escape or to shorten, as in most columns
         return [cell.rjust(width) if right else cell.ljust(width) for cell in cells]
+    from qmd.text.display_width import columns_of, padded
+
     written = [shown(cell) for cell in cells]
     width = max(map(columns_of, written))
     return [padded(cell, width, right=right) for cell in written]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence, Set
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text.display_width import columns_of, cut_before, cut_to, folded_rows
 from qmd.types import Result
 from qmd.visible import shown, visible

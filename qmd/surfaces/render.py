@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces import terminal
 from qmd.surfaces.formats import (
     Format,

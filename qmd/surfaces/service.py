@@ -14,10 +14,10 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import safe_open
 from qmd.errors import ServerFailure, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.settings.environment import Place
 from qmd.visible import hidden, shown
 

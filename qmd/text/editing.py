@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.text import headings
 from qmd.text.composing import with_metadata
 from qmd.text.front_matter import frontmatter

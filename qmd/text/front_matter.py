@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text import yaml_reader
 
 _OPENING = re.compile(r"(?P<mark>---|\+\+\+)[ \t]*\r?\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text import hidden
 from qmd.text.outline import AUTOLINK, EMBED, IMAGE, INLINE, TAG, WIKI
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
+import sys
 from typing import TYPE_CHECKING
+
+from qmd.patterns import pattern
 
 if TYPE_CHECKING:
     from hashlib import md5 as _md5
@@ -31,19 +33,32 @@ _HYPHEN = 0x5DE1_9A3F_26C7_B485
 _ACCENTS = 0x2B74_C6E1_588D_13AF
 """Bits in which a term and its form with accents differ: any number of 63 bits."""
 
-_DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
+_DOCID = pattern(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
+
+
+SHORT = 1 << 16
+"""Bytes up to which a text is hashed in less time than OpenSSL takes to load, some milliseconds. It
+hashes ten times as fast."""
 
 
 def content_hash(text: str | bytes) -> str:
     """Return the SHA-256 of the text in UTF-8: 64 hex digits, the key of its content."""
+    data = text.encode() if isinstance(text, str) else text
+    if len(data) <= SHORT and "hashlib" not in sys.modules:
+        return short_digest(data)
     import hashlib
 
-    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+    return hashlib.sha256(data).hexdigest()
 
 
 def short_digest(data: bytes) -> str:
     """Return the SHA-256 of a few kilobytes: 64 hex digits, without loading OpenSSL."""
     return _sha256(data, usedforsecurity=False).hexdigest()
+
+
+def damage_digest(data: bytes) -> str:
+    """Return the MD5 of some kilobytes: 32 hex digits, to detect damage and nothing else."""
+    return _md5(data, usedforsecurity=False).hexdigest()
 
 
 def checksum(data: bytes) -> str:

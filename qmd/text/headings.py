@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 _MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]*>")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")

@@ -9,7 +9,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 CODE, COMMENT, FORMULA = "code", "comment", "formula"
 

@@ -11,7 +11,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 DOCUMENT, CODE, DATA = "document", "code", "data"
 

@@ -12,6 +12,8 @@ import re
 from collections import Counter
 from functools import cache
 
+from qmd.patterns import pattern
+
 STEMMED = {
     **{"ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german"},
     **{"el": "greek", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian"},
@@ -81,7 +83,7 @@ times as many as those of any other language."""
 LETTERS = 0.2
 """Share of a script among the letters from which on it tells the language."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = pattern(r"[^\W\d_]+")
 _ASCII_LETTERS = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalpha() else ord(" ")
     for code in range(256)

@@ -146,6 +146,18 @@ def elided(text: str) -> str:
     return _replaced(text, spans(text), lambda data: "…" + "\n" * data.count("\n"))
 
 
+def may_be_in(text: str) -> bool:
+    """Return whether a text may have data: of one line, by a quick check of what data has."""
+    return (
+        "\n" in text
+        or len(text) >= LONG_LINE
+        or ";base64," in text
+        or '"mappings"' in text
+        or max(map(len, text.split()), default=0) > LONGEST_RUN
+        or (len(text) >= STRETCH and sum(map(text.count, "0123456789")) >= FEWEST)
+    )
+
+
 def is_encoded(line: str) -> bool:
     """Check that a line is nothing but encoded data."""
     found = _LINE.match(line)

@@ -22,8 +22,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text.tokenizer import is_run
 
 BETWEEN = b"\x1e"

@@ -8,12 +8,14 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 
 SCHEME = "qmd://"
 
-_INDEX = re.compile(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9-]+){0,2}$)", re.S)
-_RANGE = re.compile(
+_INDEX = pattern(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9-]+){0,2}$)", re.S)
+_RANGE = pattern(
     r"(?P<name>.+?)(?::|#L)(?P<first>[0-9]{1,9})"
     r"(?::(?P<count>[0-9]{1,9})|-L?(?P<last>[0-9]{1,9}))?",
     re.S,
@@ -32,9 +34,9 @@ A file may have a backslash or a line break in its name; such a path is refused 
 the folder.
 """
 
-_DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+_DRIVE = pattern(r"[A-Za-z]:[/\\]")
 
-_NO_NAME = re.compile(
+_NO_NAME = pattern(
     r'[\x00-\x1f<>:"|?*\\]|[. ]$'
     r"|^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\ *(?:\.|$)",
     re.IGNORECASE,
@@ -99,7 +101,7 @@ def at_home(path: str | Path) -> Path:
 
 def is_below(path: str) -> bool:
     """Check that a stored path stays below the folder of its collection, by name alone."""
-    if re.search(OUTSIDE, path):
+    if not _is_usual(path) and re.search(OUTSIDE, path):
         return False
     if len(path) <= LONGEST_NAME // 4:  # of 4 bytes at most each
         return True
@@ -108,6 +110,20 @@ def is_below(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return len(data) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in data.split(b"/"))
+
+
+def _is_usual(path: str) -> bool:
+    """Check quickly that a path has nothing that `OUTSIDE` looks for; most have not."""
+    return not (
+        path[:1] in ("", "/", ".")
+        or path[-1] == "/"
+        or "/." in path
+        or "//" in path
+        or "\\" in path
+        or ":" in path
+        or "\n" in path
+        or "\0" in path
+    )
 
 
 def folders_above(path: str) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text.hashes import checksum
 
 BETWEEN = "\x1e"

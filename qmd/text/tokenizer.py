@@ -23,11 +23,12 @@ batch; a property test holds the two equal.
 from __future__ import annotations
 
 import re
-import string
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import groupby
+
+from qmd.patterns import pattern
 
 LONGEST = 64
 """UTF-8 bytes of a word that count; the rest is cut off (base64, long hashes)."""
@@ -46,10 +47,10 @@ _NGRAM_RANGES = (
     "\uff66-\uff9f"  # half-width katakana
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
-_THAI = re.compile("[\u0e00-\u0e7f]")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-_FOREIGN_RUN = re.compile(r"[^\x00-\x7f]+")
-_DIACRITIC = re.compile(
+_THAI = pattern("[\u0e00-\u0e7f]")
+_PART = pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_FOREIGN_RUN = pattern(r"[^\x00-\x7f]+")
+_DIACRITIC = pattern(
     "[\u0300-\u036f"
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points and accents
     "\u0640\u064b-\u0655\u0670]+"  # Arabic vowels, hamza, and what only stretches a word
@@ -70,21 +71,21 @@ Source: Lucene, ASCIIFoldingFilter, ArabicNormalizer and PersianNormalizer.
 """
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
-_LATIN = re.compile("[ao]e|(?<![aeiouqy])ue|aa")
+_LATIN = pattern("[ao]e|(?<![aeiouqy])ue|aa")
 """Two letters for one of German or Scandinavian. Source: Lucene, GermanNormalizer, for `ue`."""
 
 SOFT_HYPHEN = "\u00ad"
 """Mark of a possible line break inside a word, which folding removes."""
 
-_DIGIT = re.compile(r"[^\D0-9]")
+_DIGIT = pattern(r"[^\D0-9]")
 """Decimal digit of another script."""
 
-_EMOJI_MARK = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
+_EMOJI_MARK = pattern("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 """Marks of the form of the character before them: variation selectors, the keycap."""
 
 
 _DIGITS = frozenset("0123456789")
-_RUN = re.compile(r"[^\x00-/:-@\[-^`{-\x7f]+")
+_RUN = pattern(r"[^\x00-/:-@\[-^`{-\x7f]+")
 """Word in text that `spaced` returned: all but other ASCII characters, which compiles faster."""
 
 _OPENS = frozenset("\"'`([{/*|,=<>")
@@ -271,7 +272,7 @@ def bare(word: str) -> tuple[str, ...]:
 
 def _stands_alone(marked: str) -> bool:
     """Return whether a word is indexed only with its marks: `C++` and `C#` are not about C."""
-    return marked[0] in string.ascii_letters and marked[1:] in ("++", "#")
+    return marked[0].isascii() and marked[0].isalpha() and marked[1:] in ("++", "#")
 
 
 def _cut(word: str) -> str:

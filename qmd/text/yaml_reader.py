@@ -9,7 +9,8 @@ above a limit reaches neither library.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from qmd.named_tuple import NamedTuple
 
 
 class YamlLimits(NamedTuple):

@@ -1,17 +1,4 @@
--- Check for signatures that were not compared with the others, and for documents since the texts
--- were grouped whose texts have a signature that is not empty.
+-- Check for signatures that were not compared with the others.
 --
 -- out  unsettled  boolean
-with recent as (
-    select hash
-    from documents
-    where document_id >= coalesce((select value from counters where name = 'grouped_documents'), 0)
-)
-
-select
-    exists (from sketches where not settled)
-    or exists (
-        from recent
-        join sketches using (hash)
-        where octet_length(bins) > 0
-    ) as unsettled
+select exists (from sketches where not settled) as unsettled

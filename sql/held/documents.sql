@@ -1,15 +1,16 @@
 -- Documents, but for their texts.
 --
--- in   $since       integer? lowest document_id; null: all
+-- in   $first       integer  lowest document_id
+-- in   $last        integer  highest document_id
 -- out  document_id  integer
 -- out  collection   text
 -- out  path         text
 -- out  title        text
 -- out  hash         text     of the content
 -- out  matter       integer  characters before its text: of its front matter
--- out  length       double   occurrences of terms, weighted by field
--- out  path_start   integer  position of the path's first word
--- out  body_start   integer
+-- out  lengths      double   occurrences of terms, weighted by field
+-- out  path_starts  integer  position of the path's first word
+-- out  body_starts  integer
 select
     document_id,
     collection,
@@ -17,11 +18,9 @@ select
     title,
     hash,
     coalesce(matter, 0) as matter,
-    @title * title_length + @path * path_length + body_length as length,
-    path_start,
-    body_start
+    @title * title_length + @path * path_length + body_length as lengths,
+    path_start as path_starts,
+    body_start as body_starts
 from documents
--- if $since
-where document_id >= $since
--- end
+where document_id between $first and $last
 order by document_id

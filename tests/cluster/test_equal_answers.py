@@ -348,7 +348,11 @@ def test_recent_documents_are_preferred_alike(
         assert any(each.explain["recency"] for each in results)
 
 
-def test_vectors_in_memory_find_the_same(embedded: Pair, written: Library) -> None:
+@pytest.mark.parametrize("least", [10_000, 1], ids=["in memory", "mapped"])
+def test_vectors_outside_of_duckdb_find_the_same(
+    least: int, embedded: Pair, written: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qmd.ranking.vector_sidecar.LEAST", least)
     held = corpus.opened(written, embedded.built, in_memory=True)
     try:
         for text in ("green tea", "steam"):
@@ -356,6 +360,8 @@ def test_vectors_in_memory_find_the_same(embedded: Pair, written: Library) -> No
                 given: dict[str, Any] = {"limit": 7, "min_score": -1, **options}
                 alone = vector_search(embedded.one, text, **given)
                 assert list(vector_search(held, text, **given)) == list(alone)
+        beside = list(written.folder.rglob("*.vectors"))
+        assert bool(beside) is (least == 1)
     finally:
         held.close()
 

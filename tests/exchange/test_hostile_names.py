@@ -12,7 +12,7 @@ import pytest
 
 from qmd.errors import ExportDamaged
 from qmd.exchange.exporter import Wish
-from qmd.ingest.commit import Change
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.hooks import Hooks
 from qmd.ingest.reader import opened
 from qmd.ingest.walk import walk

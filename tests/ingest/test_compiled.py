@@ -22,6 +22,7 @@ from qmd.ingest import (
     sketches,
 )
 from qmd.operations.doctor import _installed
+from qmd.ranking import vector_codes
 from qmd.storage.statements import data_folder
 from tools.compiling import put
 
@@ -38,6 +39,7 @@ def test_what_was_compiled_is_used():
     assert link_shares._compiled is not None
     assert merging._compiled is not None
     assert listing._compiled is not None
+    assert vector_codes.is_compiled()
 
 
 def compiled(into, **variables):
@@ -57,10 +59,11 @@ def compiled(into, **variables):
 @pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")
 def test_it_is_put_where_it_belongs(tmp_path):
     made = compiled(tmp_path)
-    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 8
+    ingest, ranking = (tmp_path / f"qmd/{room}/compiled" for room in ("ingest", "ranking"))
+    assert [file.parent for file in made] == [ingest] * 8 + [ranking]
     assert [file.name.partition(".")[0] for file in made] == [
         *("front_matters", "link_lists", "listing", "machine_data"),
-        *("merged", "outlines", "sketches", "words"),
+        *("merged", "outlines", "sketches", "words", "code_products"),
     ]
     assert all(file.exists() for file in made)
 

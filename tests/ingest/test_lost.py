@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from qmd.ingest.commit import Change
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.lost import MANY, lost
 from qmd.ingest.walk import walk
 from qmd.surfaces.tools.dispatch import Toolbox

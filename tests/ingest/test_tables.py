@@ -15,9 +15,9 @@ from qmd.errors import CollectionNotFound
 from qmd.ingest import at_once, batch_tables, batches, inversion, outlines
 from qmd.ingest import commit as documents
 from qmd.ingest.batches import Batches
-from qmd.ingest.commit import Change
 from qmd.ingest.compare import compare, is_little
 from qmd.ingest.extractor import Extractor, Readers
+from qmd.ingest.folder_changes import Change
 from qmd.ingest.reader import opened, parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.ingest.walk import FileTable, walk
@@ -246,12 +246,12 @@ def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(
     (library.root / "3.md").rename(library.root / "three.md")
     library.write("a (b), c's/日本.md", "odder")
     library.write("new.md", "new")
-    few = compare_folders(library.engine)["notes"].changes
+    few = list(compare_folders(library.engine)["notes"].changes)
     paths = ["1.md", "2.md", "3.md", "a (b), c's/日本.md", "new.md", "three.md"]
     assert [change.path for change in few] == paths
     assert [change.document_id is None for change in few].count(True) == 2
     monkeypatch.setattr(documents, "AT_A_GLANCE", at_once)
-    assert compare_folders(library.engine)["notes"].changes == few
+    assert list(compare_folders(library.engine)["notes"].changes) == few
 
 
 @settings(max_examples=30)

@@ -225,6 +225,25 @@ def test_a_folded_word_is_looked_up_once_and_told_as_new_once():
     assert sorted(word for folded in asked for word in folded) == ["ea", "pot", "tea", "éa"]
 
 
+@pytest.mark.usefixtures("_both_ways")
+def test_words_of_several_languages_are_looked_up_once_for_all():
+    asked = []
+
+    def resolve(folded):
+        asked.extend(folded)
+        return [(len(word), word.upper()) for word in folded]
+
+    shared = Vocabulary(resolve)
+    documents = [("tea", "", "pot"), ("tea", "", "kanne"), ("kanne", "", "pot cup")]
+    found = tokenise(documents, shared, ["", "de", "de"])
+    assert len(asked) == len(set(asked))
+    assert {"tea", "pot", "kanne", "cup"} <= set(asked)
+    assert sorted(word for word, _ in shared.take_new()) == sorted(asked)
+    tokenise([("cup", "", "tea")], shared)
+    assert len(asked) == len(set(asked))
+    assert set(found.term_id) == set(map(len, asked))
+
+
 def test_a_word_that_the_index_has_is_not_new():
     shared = Vocabulary(lambda folded: [(len(word), word) for word in folded], {"tea"})
     tokenise([("tea pot", "", "")], shared)

@@ -101,6 +101,22 @@ def test_texts_of_results_are_read_from_their_files(notes, monkeypatch):
     assert "documents/bodies" not in run
 
 
+def test_a_file_whose_text_was_read_is_not_looked_at_again(notes, monkeypatch):
+    looked: list[str] = []
+    as_recorded = freshness._is_as_recorded
+
+    def noted_look(root, stamp):
+        looked.append(stamp.path)
+        return as_recorded(root, stamp)
+
+    monkeypatch.setattr(freshness, "_is_as_recorded", noted_look)
+    texts_of_second_search(notes)
+    assert looked == []
+    os.utime(notes.root / "tea.md")  # the same text, of another time
+    texts_of_second_search(notes)
+    assert looked == ["tea.md"]
+
+
 @pytest.mark.parametrize("put", ["other", "shorter", "nothing", "folder", "pipe", "link"])
 def test_texts_are_those_of_the_index_whatever_has_become_of_the_file(notes, put):
     place = notes.root / "tea.md"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from qmd.ingest import inversion
 from qmd.operations.index import Index
 from qmd.operations.search import search
-from qmd.ranking import query
+from qmd.ranking import postings, query
 from qmd.ranking.postings import COMMON
 from qmd.ranking.query_terms import ACCENTED, PREFIX_WEIGHT
 from qmd.storage import extensions
@@ -213,3 +213,29 @@ def test_what_was_found_before_is_found_until_something_is_written(library):
             assert [len(each) for each in found] == counts
         library.write(path, "black tea, a cup of it")
     library.engine.close()
+
+
+@pytest.mark.parametrize("ties", [1, 3, 8, 50])
+@pytest.mark.parametrize("limit", range(1, 11))
+def test_all_documents_that_tie_with_the_last_are_ranked(library, monkeypatch, ties, limit):
+    for number, count in enumerate([3, 3, 2, 2, 2, 2, 1, 1]):
+        library.write(f"{number}.md", f"# Note\n\n{'tea ' * count}{'cup ' * (9 - count)}")
+    library.update()
+    monkeypatch.setattr(postings, "TIES", ties)
+    [(term, _)] = terms(["tea"])
+    wanted = postings.Wanted([postings.Term(term, 1.0)], {}, 20.0, None, frozenset())
+    runs = []
+
+    def ranked(cursor):
+        run = cursor.run
+        monkeypatch.setattr(
+            cursor, "run", lambda *given, **asked: runs.append(asked) or run(*given, **asked)
+        )
+        return postings.Filed(cursor).ranked(wanted, limit)
+
+    found = library.engine.database.read(ranked)
+    assert len(found) == {1: 2, 2: 2, 3: 6, 4: 6, 5: 6, 6: 6}.get(limit, 8)
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert len({number for number, _ in found}) == len(found)
+    again = [asked for asked in runs if asked["least"] is not None]
+    assert len(again) == (limit + ties <= len(found))

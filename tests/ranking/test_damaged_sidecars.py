@@ -15,7 +15,7 @@ import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qmd.ranking import postings_file
+from qmd.ranking.sidecar_file import POSTINGS, Packer, SidecarFile
 from tests.library import Library
 from tests.ranking.sidecars import ASKED, another, mapped, of_tables, two_notes
 from tests.ranking.test_holder import answer, engine_of, hold, sidecar
@@ -84,8 +84,7 @@ def test_arrays_that_do_not_fit_each_other_are_not_searched(warm, name, change):
     if not sidecar(warm).exists():
         hold(warm.engine)
     whole = sidecar(warm).read_bytes()
-    with postings_file.opened(sidecar(warm)) as descriptor:
-        packed = postings_file.mapped(descriptor)
+    packed = SidecarFile(warm.engine.place.database, POSTINGS).mapped()
     assert packed is not None
     arrays = dict(packed.arrays)
     one = arrays[name]
@@ -100,7 +99,7 @@ def test_arrays_that_do_not_fit_each_other_are_not_searched(warm, name, change):
     }[change]
     sidecar(warm).unlink()
     with sidecar(warm).open("wb") as file:
-        packer = postings_file.Packer(file)
+        packer = Packer(file, POSTINGS)
         packer.add(**arrays)
         packer.finish(packed.note)
     try:
@@ -115,14 +114,13 @@ def test_arrays_that_do_not_fit_each_other_are_not_searched(warm, name, change):
 def test_a_term_below_0_is_not_believed(warm):
     """Such a number stands for what was counted during a search."""
     hold(warm.engine)
-    with postings_file.opened(sidecar(warm)) as descriptor:
-        packed = postings_file.mapped(descriptor)
+    packed = SidecarFile(warm.engine.place.database, POSTINGS).mapped()
     assert packed is not None
     arrays = dict(packed.arrays)
     arrays["word_terms"] = -arrays["word_terms"] - 1
     sidecar(warm).unlink()
     with sidecar(warm).open("wb") as file:
-        packer = postings_file.Packer(file)
+        packer = Packer(file, POSTINGS)
         packer.add(**arrays)
         packer.finish(packed.note)
     assert not mapped(warm)
@@ -145,7 +143,7 @@ def test_a_term_below_0_is_not_believed(warm):
 )
 def test_a_table_of_contents_of_another_program_is_not_believed(warm, contents):
     text = (contents if isinstance(contents, str) else json.dumps(contents)).encode()
-    data = text + postings_file.MARK + len(text).to_bytes(8, "little")
+    data = text + POSTINGS.mark + len(text).to_bytes(8, "little")
     sidecar(warm).write_bytes(data + xxhash.xxh3_128(data).digest())
     assert not mapped(warm)
 

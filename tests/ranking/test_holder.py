@@ -265,7 +265,7 @@ def test_an_engine_that_closes_does_not_wait_for_postings(warm, monkeypatch):
     warm.engine.holder.prepare()
     assert reading.wait(5)
     warm.engine.close()
-    assert warm.engine.holder._reader is None
+    assert warm.engine.holder._reader._thread is None
 
 
 def test_the_second_question_makes_it_worth_to_read_all(warm):

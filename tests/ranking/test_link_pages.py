@@ -6,6 +6,8 @@ import math
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from qmd.operations.index import Index
 from qmd.operations.search import search
@@ -169,6 +171,13 @@ LINKS = read_links(
 )
 def test_links_lead_to_documents(path, title, is_target):
     assert points_to(LINKS, Name(path, title)) == is_target
+
+
+@given(st.lists(st.sampled_from(["a", "/", ".", "readme", "Index", "tea.md", ".."]), max_size=7))
+def test_each_way_to_name_a_path_has_an_end_that_is_known(parts):
+    whole = "".join(parts).casefold()
+    ends = link_pages._ends(whole)
+    assert {way.rpartition("/")[2] for way in link_pages._ways(whole)} <= {*ends}
 
 
 def test_a_tag_is_no_link():

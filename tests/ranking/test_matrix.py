@@ -13,7 +13,7 @@ import pytest
 
 from bench.vectors import add, unit
 from qmd.embedding import vectors as embeddings
-from qmd.ranking import nearest, vector_matrix
+from qmd.ranking import nearest, vector_blocks, vector_matrix
 from qmd.ranking.nearest import Faster
 from qmd.ranking.vector_matrix import Matrix
 from qmd.storage import cancellation
@@ -57,13 +57,13 @@ def found(database, vector, held=None, *, documents=None, count=COUNT, limit=10,
 def read(monkeypatch):
     """What is asked of DuckDB, by name."""
     asked = []
-    original = vector_matrix._table
+    original = vector_blocks._table
 
     def table(cursor, name, **parameters):
         asked.append((name, parameters.get("chunks")))
         return original(cursor, name, **parameters)
 
-    monkeypatch.setattr(vector_matrix, "_table", table)
+    monkeypatch.setattr(vector_blocks, "_table", table)
     return asked
 
 
@@ -159,13 +159,13 @@ def test_scores_are_rounded_as_duckdb_rounds_them(database, held):
 
 
 def test_many_small_writes_leave_few_blocks(database, held):
-    for number in range(3 * vector_matrix.BLOCKS):
+    for number in range(3 * vector_blocks.BLOCKS):
         add(database, COUNT + 1 + number, QUERIES[:1] if number % 2 else QUERIES[1:2])
         count = COUNT + 1 + number
         assert found(database, QUERIES[0], held, count=count) == found(
             database, QUERIES[0], count=count
         )
-        assert len(held._held) <= vector_matrix.BLOCKS
+        assert len(held._held) <= vector_blocks.BLOCKS
     database.write(
         lambda cursor: cursor.connection.execute(f"delete from embeddings where chunk_id > {COUNT}")
     )
@@ -180,7 +180,7 @@ def test_a_load_that_is_given_up_lets_go_of_the_file(database, held, monkeypatch
         if next(looks):
             raise cancellation.Stopped
 
-    monkeypatch.setattr(vector_matrix, "AT_ONCE", 1000)
+    monkeypatch.setattr(vector_blocks, "AT_ONCE", 1000)
     with monkeypatch.context() as patch:
         patch.setattr(vector_matrix.cancellation, "check", check)
         with pytest.raises(cancellation.Stopped) as kept:

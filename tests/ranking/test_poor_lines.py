@@ -65,6 +65,36 @@ def test_a_line_may_have_data_by_its_length_and_its_longest_word(text):
     assert poor_lines._may_have_data(text) == may_have_data(text)
 
 
+CODE = (
+    *("import", "from", "using", "use", "pub use", "mod", "pub mod", "extern crate", "package"),
+    *("#include", "# include", "#pragma", "#!", "# ", "const", "let", "var", "static", "as"),
+    *("require", "require_once", "'use strict'", '"use strict"', "<?php", "= require('tea')"),
+    *(" ", "\t", "\x1c", "\u00a0", "tea", ".", "::", ";", "{tea}", "'", '"', "(", "*", "#", "If"),
+)
+code = st.lists(st.sampled_from(CODE), max_size=6).map("".join)
+spaced = st.lists(st.sampled_from(CODE), max_size=6).map(" ".join)
+
+
+@given(code | spaced)
+@example("  from tea import cup")
+@example("\t#  pragma once")
+@example("mod tea;")
+@example("pub mod tea;")
+@example("extern crate tea")
+@example("package tea")
+@example("const tea = require(")
+@example("let tea = require(")
+@example("var tea = require(")
+@example('require_once ("tea')
+@example("using tea;")
+@example("import tea")
+@example("#!/bin/sh")
+@example("\x1cuse tea::cup;")
+def test_every_import_begins_like_one(line):
+    if poor_lines._IMPORT.match(line):
+        assert poor_lines._may_import(line)
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -76,3 +106,9 @@ def test_a_line_may_have_data_by_its_length_and_its_longest_word(text):
 )
 def test_links_with_words_beside_them_say_something(line, expected):
     assert poor_lines.is_poor(line, lambda word: None) is expected
+
+
+@given(words)
+def test_a_long_word_is_found_from_blank_to_blank(text):
+    is_there = poor_lines._LONG_WORD.search(text) is not None
+    assert poor_lines._has_long_word(text) == is_there

@@ -5,16 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.operations.cleanup import cleanup
 from qmd.operations.search import search
-from qmd.ranking import inverted_index, postings_reader
+from qmd.ranking import postings_reader
 from tests.library import Library
 from tests.ranking.sidecars import another, mapped, two_notes
 from tests.ranking.test_holder import (
@@ -92,13 +90,6 @@ def test_a_common_word_has_longer_ones_where_its_beginning_is_asked_for(library,
         assert [answer(engine, text, limit=30) for text in texts] == expected
     is_found = ["pot.md" in str(found) for found, *_ in expected]
     assert is_found == [count < 20, True, True, True, False, True, count < 20]
-
-
-def test_a_phrase_that_begins_twice_in_one_place_is_counted_once():
-    slots, positions = np.array([0, 0, 1, 1, 1]), np.array([3, 3, 7, 5, 0])
-    part = SimpleNamespace(unpacked=lambda at, chosen: (slots, positions))
-    found = inverted_index._starts([(0, part, 0)], 1, np.ones(2, np.bool_))
-    assert found.tolist() == [2, (1 << 32) + 4, (1 << 32) + 6]
 
 
 def test_a_sidecar_serves_all_processes_and_later_ones(warm):

@@ -15,9 +15,9 @@ import pytest
 from qmd.operations.cleanup import cleanup
 from qmd.operations.doctor import examine
 from qmd.operations.search import search
-from qmd.ranking import postings_file, postings_loader
+from qmd.ranking import postings_loader, sidecar_file
 from qmd.ranking.lexicon import near
-from qmd.ranking.postings_loader import part_path
+from qmd.ranking.sidecar_file import POSTINGS, SidecarFile
 from qmd.storage.file_lock import errand
 from tests.ranking.sidecars import another, answers, mapped, two_notes
 from tests.ranking.test_holder import held, hold, sidecar
@@ -28,18 +28,22 @@ def warm(library):
     yield from two_notes(library)
 
 
+def part(library):
+    return SidecarFile(library.engine.place.database, POSTINGS).part
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from qmd.operations.index import Index
-from qmd.ranking import postings_file, postings_reader
+from qmd.ranking import postings_reader, sidecar_file
 from qmd.settings.environment import Machine, Place
 
 folder, name, nth = sys.argv[1:]
 home = Path(folder)
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
 owner, _, name = name.rpartition(".")
-owner = {"os": os, "Packer": postings_file.Packer, "Path": Path}[owner]
+owner = {"os": os, "Packer": sidecar_file.Packer, "Path": Path}[owner]
 real, calls = getattr(owner, name), 0
 
 def deadly(*arguments, **options):
@@ -88,11 +92,11 @@ def test_a_process_killed_while_it_makes_a_sidecar_is_in_nobodys_way(warm, name,
         cwd=Path(__file__).parents[2],
     )
     assert done.returncode == -signal.SIGKILL, done.stderr + done.stdout
-    assert part_path(warm.engine.place.database).exists()
+    assert part(warm).exists()
     assert (sidecar(warm).read_bytes() if sidecar(warm).exists() else None) == old
     assert not mapped(warm)
     assert hold(warm.engine) is not None
-    assert not part_path(warm.engine.place.database).exists()
+    assert not part(warm).exists()
     assert mapped(warm)
 
 
@@ -137,7 +141,7 @@ def test_readers_and_a_writer_and_makers_of_sidecars_race(warm):
 
 
 def test_two_processes_make_one_sidecar(warm):
-    with errand(warm.engine.place.database, postings_loader.LOCK):
+    with errand(warm.engine.place.database, "postings.lock"):
         assert hold(warm.engine) is None
         assert not sidecar(warm).exists()
     assert hold(warm.engine) is not None
@@ -163,12 +167,12 @@ def test_a_full_disk_leaves_what_was_there_and_searches_answer(warm, monkeypatch
     expected = answers(warm.engine)
     warm.engine.database.close()
     with monkeypatch.context() as patched:
-        patched.setattr(postings_file.Packer, "_write", full)
+        patched.setattr(sidecar_file.Packer, "_write", full)
         assert hold(warm.engine) is None
         assert answers(warm.engine) == expected
         warm.engine.holder.settle()  # on a slow machine, searches may have begun another one
     assert not sidecar(warm).exists()
-    assert not part_path(warm.engine.place.database).exists()
+    assert not part(warm).exists()
 
 
 def test_doctor_tells_of_a_folder_where_no_sidecar_can_be_saved(warm, monkeypatch):
@@ -238,19 +242,19 @@ def test_an_update_that_cannot_save_a_sidecar_succeeds(library, monkeypatch):
 
 def test_cleanup_removes_a_sidecar(warm):
     hold(warm.engine)
-    part_path(warm.engine.place.database).write_bytes(b"of one that was killed")
+    part(warm).write_bytes(b"of one that was killed")
     size = sidecar(warm).stat().st_size + len(b"of one that was killed")
     assert cleanup(warm.engine, dry_run=True).postings == size
     assert sidecar(warm).exists()
     assert cleanup(warm.engine).postings == size
     assert not sidecar(warm).exists()
-    assert not part_path(warm.engine.place.database).exists()
+    assert not part(warm).exists()
     assert cleanup(warm.engine).postings == 0
 
 
 def test_a_cleanup_leaves_a_sidecar_that_is_being_made(warm):
     hold(warm.engine)
-    with errand(warm.engine.place.database, postings_loader.LOCK):
+    with errand(warm.engine.place.database, "postings.lock"):
         assert cleanup(warm.engine).postings == 0
     assert sidecar(warm).exists()
 
@@ -268,9 +272,8 @@ def test_pages_of_the_sidecar_are_released_after_some_searches_and_read_again(wa
     expected = answers(warm.engine)
     released = []
     memory = warm.engine.database.read(lambda cursor: cursor.memory)
-    real = memory.shed
-    assert real is not None
-    memory.shed = lambda: released.append(real())
+    [real] = memory.sheds
+    memory.sheds[:] = [lambda: released.append(real())]
     for number in range(9):
         search(warm.engine, f"tea {number}")
     assert len(released) >= 2

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from qmd.ranking import matcher
 from qmd.ranking.matcher import SEPARATORS, Matcher
 from qmd.ranking.snippets import Snippet, best_window, snippet
 from qmd.text import tokenizer
@@ -388,3 +389,25 @@ def test_a_line_that_does_not_count_is_as_if_it_did_not_match(rows, length, dist
     lazily = best_window(starts, iter(matching), length, distinct, lambda at: rows[at][2])
 
     assert lazily == best_window(starts, iter(counting), length, distinct)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["tea", "green", "leaf", "x y z " * 9, "[a](b)", "", "\u00e9"]), max_size=60
+    ),
+    st.sampled_from([1, 40, 300, 10**6]),
+    st.sampled_from([40, 300]),
+)
+def test_how_much_is_read_at_once_decides_nothing(lines, first, length):
+    match = Matcher({"tea": "tea", "green": "green", "leaf": "leaf"})
+    expected = snippet("\n".join(lines), match, length=length, choice=30, distinct=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matcher, "FIRST", first)
+        found = snippet("\n".join(lines), match, length=length, choice=30, distinct=3)
+    assert found == expected
+
+
+def test_an_answer_and_its_reply_have_one_matcher():
+    words = {"tea": "tea", "teas": "tea"}
+    assert matcher.matcher_of(words) is matcher.matcher_of(dict(words))
+    assert matcher.matcher_of({"tea": "tea"})("teas") != matcher.matcher_of(words)("teas")

@@ -38,7 +38,8 @@ def beside(library):
     return {
         file.name
         for file in library.engine.place.database.parent.glob("index.duckdb*")
-        if file.suffix not in {".lock", ".readers", ".words", ".merge", ".jsonl", ".postings"}
+        if file.suffix
+        not in {".lock", ".readers", ".words", ".merge", ".jsonl", ".postings", ".vectors"}
     }
 
 

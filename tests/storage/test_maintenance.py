@@ -137,6 +137,23 @@ def test_a_merge_puts_words_in_order_too(library):
     assert library.ask("from words order by rowid") == before
 
 
+def test_an_update_that_has_read_several_documents_puts_words_in_order(library, monkeypatch):
+    for name in ("tea", "zest"):
+        library.write(f"{name}.md", f"# {name}\n\nSome {name}.")
+        library.update()
+    monkeypatch.setattr("qmd.operations.update.SEVERAL_READ", 2)
+    library.write("cake.md", "# cake\n\nSome cake.")
+    library.update()
+    before = library.ask("from words order by word")
+    assert library.ask("from words order by rowid") != before
+    for name in ("tea", "zest"):
+        library.write(f"{name}.md", f"# {name}\n\nSome more {name}.")
+    library.update()
+    before = library.ask("from words order by word")
+    assert library.ask("from words order by rowid") == before
+    assert falls(library) > 0
+
+
 def test_postings_are_put_in_order_after_documents_have_got_their_vectors(faked):
     for name in ("tea", "cake"):
         faked.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")

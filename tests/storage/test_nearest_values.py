@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from qmd.ranking import nearest as neighbours
-from qmd.ranking import vector_matrix
+from qmd.ranking import vector_blocks
 from qmd.ranking.nearest import Faster
-from qmd.ranking.vector_matrix import Block, Compared, _found, _joined, _rounded, _summed_in_order
+from qmd.ranking.vector_blocks import Block, joined_blocks
+from qmd.ranking.vector_matrix import Compared, _rounded, _summed_in_order
 from qmd.storage.cursor import Cursor, Memory
 from qmd.types import Nearest
 
@@ -29,7 +30,7 @@ def block(*rows):
     )
 
 
-BLOCKS = (block((5, 0.5), (3, 0.75)), block((9, 0.25), (1, 0.5), (7, -0.5)))
+BLOCKS = (block((3, 0.75), (5, 0.5)), block((1, 0.5), (7, -0.5), (9, 0.25)))
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 9])
@@ -41,7 +42,7 @@ def test_the_nearest_come_first_and_those_equally_near_by_number(depth):
 @pytest.mark.parametrize("some", [0.0, 1.1])
 @pytest.mark.parametrize("depth", [1, 2, 3, 9])
 def test_only_chunks_that_may_answer_do_and_are_few_or_many(depth, some, monkeypatch):
-    monkeypatch.setattr(vector_matrix, "SOME", some)
+    monkeypatch.setattr(vector_blocks, "SOME", some)
     expected = [(5, 0.5), (9, 0.25), (7, -0.5)]
     assert Compared(BLOCKS, VECTOR, "[7, 5, 9, 77]").first(depth) == expected[:depth]
     assert Compared(BLOCKS, VECTOR, "[]").first(depth) == []
@@ -68,21 +69,17 @@ def test_products_are_added_up_one_after_the_other_in_32_bits():
 
 def test_what_a_block_has_is_found_among_others_by_number_and_sign():
     ids, signs = np.array([1, 3, 5], np.uint32), np.array([10, 30, 51], np.uint64)
-    held = block((3, 0.1), (4, 0.2), (5, 0.3), (9, 0.4), (1, 0.5))
-    place, same = _found(ids, signs, held)
-    assert place.tolist() == [1, 2, 2, 2, 0]
-    assert same.tolist() == [True, False, False, False, True]
-    place, same = _found(ids[:0], signs[:0], held)
-    assert place.tolist() == [0] * 5
-    assert same.tolist() == [False] * 5
+    held = block((1, 0.5), (3, 0.1), (4, 0.2), (5, 0.3), (9, 0.4))
+    assert held.present(ids, signs).tolist() == [0, 1, -1, -1, -1]
+    assert held.present(ids[:0], signs[:0]).tolist() == [-1] * 5
 
 
 def test_more_than_eight_blocks_become_the_largest_and_one_more():
     blocks = [block((number, 0.5)) for number in range(7)]
     eight = [*blocks, block((7, 0.1), (8, 0.2))]
     empty = block()
-    assert _joined([empty, *eight]) == eight
-    [largest, rest] = _joined([block((9, 0.3)), *eight])
+    assert joined_blocks([empty, *eight]) == eight
+    [largest, rest] = joined_blocks([block((9, 0.3)), *eight])
     assert largest is eight[7]
     assert sorted(rest.chunk_ids.tolist()) == [0, 1, 2, 3, 4, 5, 6, 9]
     assert rest.vectors.shape == (8, 2)

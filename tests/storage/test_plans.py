@@ -78,6 +78,7 @@ def drawn(cursor, name, chance):
             ]
         },
         "search/documents": {"ids": ids},
+        "search/files": {"ids": ids},
         "search/paths": {"ids": ids},
         "search/recency": {
             "documents": ids,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import zlib
 
 import pytest
 
@@ -13,6 +12,7 @@ from qmd.operations.search import search
 from qmd.operations.status import status
 from qmd.storage import saved_facts
 from qmd.storage.cursor import Cursor
+from qmd.text.hashes import damage_digest
 
 SAVED = {
     "store/applied",
@@ -115,7 +115,7 @@ def test_other_settings_are_used_at_once(ended):
 
 def wrong(*values):
     text = b'{"state": %s, "facts": {%s}}' % values
-    return f"{zlib.crc32(text):08x}\n".encode() + text
+    return f"{damage_digest(text)}\n".encode() + text
 
 
 @pytest.mark.parametrize(

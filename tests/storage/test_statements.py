@@ -168,7 +168,7 @@ def test_weights_of_fields_stand_in_one_place():
 def test_a_statement_that_names_an_unknown_number_is_refused(tmp_path, monkeypatch):
     (tmp_path / "sql" / "search").mkdir(parents=True)
     (tmp_path / "sql" / "search" / "odd.sql").write_text("-- Odd.\nselect @nothing\n")
-    monkeypatch.setattr(statements, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(statements, "data_folder", tmp_path.joinpath)
     with pytest.raises(KeyError, match="nothing"):
         statement("search/odd")
 

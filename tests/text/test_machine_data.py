@@ -186,3 +186,44 @@ def test_the_compiled_test_misses_no_data(text):
     text = text.encode(errors="replace").decode()
     kinds = searched_text._kinds_of_data(text.encode())
     assert machine_data.spans(text) == machine_data.spans(text, kinds)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *(
+                    "data:image/png;base64,",
+                    '"mappings": "',
+                    '"mappings":"',
+                    BASE64[:40],
+                    BASE64[:64],
+                ),
+                *(
+                    BASE64[100:230],
+                    BASE64[:1000],
+                    "0123456789 " * 12,
+                    "a1.5,-7 " * 60,
+                    "{a:1,b:(2)}" * 95,
+                ),
+                *(" ", "tea ", "\t", '"', "\u00a0", "deadbeef " * 20),
+            ]
+        ),
+        max_size=7,
+    ).map("".join)
+)
+@example("data:image/png;base64," + BASE64[:40])
+@example('"mappings": "' + BASE64[:40])
+@example(BASE64[100:230])
+@example("0123456789 " * 50)
+@example("{a:1,b:(2)}" * 95)
+def test_a_line_that_cannot_have_data_has_none(line):
+    if machine_data.elided(line) != line:
+        assert machine_data.may_be_in(line)
+
+
+def test_most_lines_cannot_have_data():
+    assert not machine_data.may_be_in(
+        "See [tea](https://a.example/" + "long-name/" * 9 + ") and 1,000 more."
+    )
+    assert not machine_data.may_be_in("word " * 150)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qmd.text import paths
 from qmd.text.paths import (
     Range,
     VirtualPath,
@@ -125,3 +128,11 @@ def test_a_name_on_one_line_is_the_name_or_decodes_to_it(name):
     shown = on_one_line(name)
     assert len(shown.splitlines()) <= 1
     assert shown == name or decoded(shown) == name
+
+
+@given(
+    st.lists(st.sampled_from([*"/.\\\n\0:aC ", "..", "//", "é", "tea.md"]), max_size=8).map("".join)
+)
+def test_a_path_that_looks_usual_is_below_its_folder(path):
+    is_outside = re.search(paths.OUTSIDE, path) is not None
+    assert paths.is_below(path) != is_outside

@@ -56,6 +56,70 @@ cdef struct Posting:  # of a term, the last that was begun
     int32_t document            # -1: none was begun
 
 
+cdef struct Counted:  # a term in the batch
+    int32_t times
+    int32_t documents
+    int32_t last                # document that has it
+
+
+cdef cppclass Folded:
+    """Folded words, and the terms that they have."""
+
+    Spellings spellings
+    vector[int32_t] term      # of each word the number of its term
+    vector[int64_t] term_ids
+    vector[int32_t] places    # numbers of terms by their ids; -1: empty
+    vector[int32_t] slots     # of each term among those of the batch; -1: it is not in the batch
+    vector[int32_t] met       # terms of the batch
+
+    int32_t number(int64_t term_id) except -1 nogil:
+        """The number of a term, which is new if it was not met before."""
+        cdef size_t mask, place
+        if 2 * this.term_ids.size() >= this.places.size():
+            this.widen()
+        mask = this.places.size() - 1
+        place = this.place(term_id) & mask
+        while this.places[place] >= 0:
+            if this.term_ids[this.places[place]] == term_id:
+                return this.places[place]
+            place = (place + 1) & mask
+        this.places[place] = <int32_t> this.term_ids.size()
+        this.term_ids.push_back(term_id)
+        return this.places[place]
+
+    size_t place(int64_t term_id) noexcept nogil:
+        cdef uint64_t hash = hashed(<const uint8_t*> &term_id, 8)
+        return hash ^ (hash >> 32)
+
+    int widen() except -1 nogil:
+        """Twice as many places, so that few terms have to go on to another."""
+        cdef size_t size = max(<size_t> 1 << 12, 2 * this.places.size()), place, number
+        cdef vector[int32_t] wider
+        wider.resize(size, -1)
+        for number in range(this.term_ids.size()):
+            place = this.place(this.term_ids[number]) & (size - 1)
+            while wider[place] >= 0:
+                place = (place + 1) & (size - 1)
+            wider[place] = <int32_t> number
+        this.places.swap(wider)
+        return 0
+
+    int begin() except -1 nogil:
+        """Forget which terms are in a batch."""
+        cdef size_t at
+        for at in range(this.met.size()):
+            this.slots[this.met[at]] = -1
+        this.met.clear()
+        this.slots.resize(this.term_ids.size(), -1)
+        return 0
+
+
+cdef class FoldedWords:
+    """Folded words of all languages, which their `Words` share."""
+
+    cdef Folded known
+
+
 cdef struct Columns:
     uint32_t* document
     uint32_t* length
@@ -71,18 +135,17 @@ cdef class Words:
 
     Args:
         every: leave plain words to Python, too: they have stems of another language.
+        folded: words that others have met; None: there are none.
 
     Raises:
         RuntimeError: one is called out of turn, or after one that failed.
     """
 
     cdef Spellings raw
-    cdef Spellings folded
+    cdef FoldedWords owner
+    cdef Folded* known
     cdef vector[Word] words
     cdef vector[Piece] pieces
-    cdef vector[int32_t] term  # of each folded word the number of its term
-    cdef vector[int64_t] term_ids
-    cdef dict terms
     cdef bint every
     cdef vector[int32_t] foreign  # raw words that Python has to fold
     cdef int turn  # of: 0 split, 1 define, 2 resolve; -1: one is at work, or has failed
@@ -90,8 +153,9 @@ cdef class Words:
     cdef vector[int32_t] number
     cdef vector[int32_t] in_field
 
-    def __cinit__(self, bint every=False):
-        self.terms = {}
+    def __cinit__(self, bint every=False, FoldedWords folded=None):
+        self.owner = FoldedWords() if folded is None else folded
+        self.known = &self.owner.known
         self.every = every
 
     def split(self, list fields not None):
@@ -249,7 +313,7 @@ cdef class Words:
 
     cdef int piece(self, const uint8_t* folded, int32_t size, uint32_t shift) except -1 nogil:
         cdef Piece piece
-        piece.folded = self.folded.number(folded, size, hashed(folded, size))
+        piece.folded = self.known.spellings.number(folded, size, hashed(folded, size))
         piece.shift = shift
         self.pieces.push_back(piece)
         return 0
@@ -279,18 +343,18 @@ cdef class Words:
         if at < self.foreign.size():
             raise ValueError("there are more words than definitions")
         self.turn = 2
-        known = self.term.size()
-        return [spelled(self.folded, number) for number in range(known, self.folded.words.size())]
+        known = self.known.term.size()
+        return [
+            spelled(self.known.spellings, number)
+            for number in range(known, self.known.spellings.words.size())
+        ]
 
     def resolve(self, term_ids):
         """Say what terms folded words have, in the order in which `define` gave them."""
         self.begin(2)
         for term_id in term_ids:
-            number = self.terms.setdefault(term_id, len(self.terms))
-            if <size_t> number == self.term_ids.size():
-                self.term_ids.push_back(term_id)
-            self.term.push_back(number)
-        if self.term.size() != self.folded.words.size():
+            self.known.term.push_back(self.known.number(term_id))
+        if self.known.term.size() != self.known.spellings.words.size():
             raise ValueError("each folded word has a term")
         self.turn = 0
 
@@ -357,20 +421,19 @@ cdef class Words:
 
         Returns:
             The number of postings. `open_of` says, of each term, where its first occurrence and
-            its first posting will stand; `used` are the terms that occur, by their ids.
+            its first posting will stand, by its slot in the batch; `used` are ids and slots of the
+            terms that occur, by their ids.
         """
-        cdef vector[int32_t] last  # document that has a term
-        cdef vector[int32_t] times, documents
+        cdef vector[Counted] counted
         cdef size_t field, at = 0, end, piece, term, postings = 0
-        cdef int32_t document, total = 0, rows = 0
+        cdef int32_t document, slot, total = 0, rows = 0
         cdef uint32_t place = 0, length
         cdef Word* word
+        cdef Counted unmet
         cdef Posting none
         none.next, none.row, none.document = 0, 0, -1
-        last.resize(self.term_ids.size(), -1)
-        times.resize(self.term_ids.size(), 0)
-        documents.resize(self.term_ids.size(), 0)
-        open_of.resize(self.term_ids.size(), none)
+        unmet.times, unmet.documents, unmet.last = 0, 0, -1
+        self.known.begin()
         for at in range(self.number.size()):
             occurrences[0] += self.words[self.number[at]].count
         if occurrences[0] > INT32_MAX:
@@ -387,26 +450,34 @@ cdef class Words:
             while at < end:
                 word = &self.words[self.number[at]]
                 for piece in range(word.first, word.first + word.count):
-                    term = self.term[self.pieces[piece].folded]
-                    times[term] += 1
-                    if last[term] != document:
-                        last[term] = document
-                        documents[term] += 1
+                    term = self.known.term[self.pieces[piece].folded]
+                    slot = self.known.slots[term]
+                    if slot < 0:
+                        slot = <int32_t> counted.size()
+                        self.known.slots[term] = slot
+                        self.known.met.push_back(<int32_t> term)
+                        counted.push_back(unmet)
+                    counted[slot].times += 1
+                    if counted[slot].last != document:
+                        counted[slot].last = document
+                        counted[slot].documents += 1
                         postings += 1
                 length += word.count
                 place += word.width
                 at += 1
             lengths.push_back(length)
             place += 1  # so that no phrase reaches from one field into the next
-        for term in range(times.size()):
-            if times[term]:
-                used.push_back(pair[int64_t, int32_t](self.term_ids[term], <int32_t> term))
+        for at in range(counted.size()):
+            used.push_back(
+                pair[int64_t, int32_t](self.known.term_ids[self.known.met[at]], <int32_t> at)
+            )
         sort(used.begin(), used.end())
+        open_of.resize(counted.size(), none)
         for at in range(used.size()):
-            term = used[at].second
-            open_of[term].next, open_of[term].row = total, rows - 1
-            total += times[term]
-            rows += documents[term]
+            slot = used[at].second
+            open_of[slot].next, open_of[slot].row = total, rows - 1
+            total += counted[slot].times
+            rows += counted[slot].documents
         return postings
 
     cdef int scatter(
@@ -430,7 +501,7 @@ cdef class Words:
             while at < end:
                 word = &self.words[self.number[at]]
                 for piece in range(word.first, word.first + word.count):
-                    posting = &open_of[self.term[self.pieces[piece].folded]]
+                    posting = &open_of[self.known.slots[self.known.term[self.pieces[piece].folded]]]
                     if posting.document != document:
                         posting.document = document
                         posting.row += 1

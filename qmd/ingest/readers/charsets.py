@@ -12,10 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from qmd.ingest.readers import wide
 from qmd.ingest.readers.wide import ESCAPES
+from qmd.named_tuple import NamedTuple
 
 SAMPLE = 1500
 """Bytes of words beyond ASCII by which the encoding is guessed."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
+
+from qmd.named_tuple import NamedTuple
 
 _HEADING = re.compile(r"heading (\d)", re.I)
 _CODE = re.compile(r"code|source|verbatim|preformatted|listing", re.I)

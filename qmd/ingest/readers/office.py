@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.ingest.readers import trees
 from qmd.ingest.readers.building import Builder
 from qmd.ingest.readers.dates import iso
 from qmd.ingest.readers.packages import Package
 from qmd.ingest.readers.reading import Reading
+from qmd.named_tuple import NamedTuple
 
 RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 STRICT_RELATION_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"

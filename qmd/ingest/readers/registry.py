@@ -7,9 +7,9 @@ a PDF. What is no text and no kind that is known is never taken for text.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from qmd.ingest.readers.wide import ESCAPES, head, is_wide
+from qmd.named_tuple import NamedTuple
 from qmd.text import kinds
 from qmd.text.kinds import Kind
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import NamedTuple
 
 from qmd.ingest.readers import charsets, trees
 from qmd.ingest.readers.building import Builder
 from qmd.ingest.readers.reading import PlaceKind, Reading, Unreadable
+from qmd.named_tuple import NamedTuple
 
 _CLOCK = r"(?P<clock>\d{1,2}[:.]\d\d(?:[:.]\d\d)?)(?:[\s\u202f]?(?P<half>[AaPp])\.?[Mm]\.?)?"
 _DAY = r"(?P<day>\d{1,4}[./-]\d{1,2}[./-]\d{1,4})"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import HubFailure, ModelUnusable
 from qmd.models.hub.cache import NAME, file_problem, is_foreign
 from qmd.models.hub.uri import HubFile
+from qmd.named_tuple import NamedTuple
 from qmd.version import __version__
 
 if TYPE_CHECKING:

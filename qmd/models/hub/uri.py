@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from qmd.errors import UsageError
 from qmd.models.registry import HUB
+from qmd.named_tuple import NamedTuple
 
 _PART = r"[A-Za-z0-9_](?:[\w.-]*\w)?"
 _URI = re.compile(

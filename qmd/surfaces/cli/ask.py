@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qmd.declaration.operation import Parameter
+from qmd.named_tuple import NamedTuple
 from qmd.operations.ask import ask as ask_operation
 from qmd.operations.ask import in_json
 from qmd.surfaces import console, formats

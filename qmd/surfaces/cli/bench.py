@@ -6,13 +6,14 @@ import gc
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, report, report_json
 from qmd.surfaces.cli.bench_tuning import tuning_json, tuning_report

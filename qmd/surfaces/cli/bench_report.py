@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.evaluation import Backend
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces import formats, wording
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces import console, terminal
 from qmd.visible import shown
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.declaration import operation as declaration
 from qmd.declaration.operation import Declared, Operation, Parameter
 from qmd.errors import InvalidArgument, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces import console
 from qmd.surfaces.cli.common import PARTLY, Ended, State, notice, state
 from qmd.wording import bounds

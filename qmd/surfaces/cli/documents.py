@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import Ambiguous, DocumentNotFound, InvalidArgument, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import documents as operations
 from qmd.operations import listing
 from qmd.operations.listing import Document

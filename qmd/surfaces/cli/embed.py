@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmd.errors import InvalidArgument, UsageError, extras
+from qmd.named_tuple import NamedTuple
 from qmd.operations import left_out
 from qmd.operations.embed import embed as operation
 from qmd.operations.search import empty_index_notice

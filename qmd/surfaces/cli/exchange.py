@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import exchange
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import AsJson, Json, notice, say

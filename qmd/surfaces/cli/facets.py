@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.operations.facets import FacetValue
 from qmd.operations.facets import facets as counted
 from qmd.surfaces import formats

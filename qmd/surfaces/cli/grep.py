@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import grep as lines
 from qmd.operations.grep import Matched
 from qmd.surfaces import terminal

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.operations.links import LinkedDocument, in_lines
 from qmd.operations.links import links as around
 from qmd.surfaces import formats

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.operations.passages import passages as best
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import Json, notice, say

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.operations.put import put as put_operation
 from qmd.operations.put import remove as remove_operation
 from qmd.operations.put import storable_text

@@ -120,8 +120,8 @@ def _style(
     at = console.current()
     if not at.out.isatty():
         return render.PLAIN
-    from qmd.ranking.matcher import Matcher
+    from qmd.ranking.matcher import matcher_of
 
     link = render.editor_link(template, roots) if template is not None else None
     columns = at.columns()
-    return render.Style(True, template is not None, link, Matcher(words), columns)
+    return render.Style(True, template is not None, link, matcher_of(words), columns)

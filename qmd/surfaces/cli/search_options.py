@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from qmd.declaration.operation import Parameter
 from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import RawCsv
 from qmd.surfaces.formats import Format

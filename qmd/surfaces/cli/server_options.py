@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.cli.common import State
 from qmd.surfaces.cli.framework import Whole
 

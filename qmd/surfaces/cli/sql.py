@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from qmd.declaration import operation as declaration
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.operations.sql import run_sql
 from qmd.operations.sql import sql as operation
 from qmd.surfaces import console, formats

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmd.errors import UsageError, extras
+from qmd.named_tuple import NamedTuple
 from qmd.operations.statistics import map as draw
 from qmd.operations.statistics import stats as gather
 from qmd.surfaces import formats, wording

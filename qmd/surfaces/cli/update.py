@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError, QmdError
 from qmd.ingest import fingerprint
 from qmd.models import loader
+from qmd.named_tuple import NamedTuple
 from qmd.operations import left_out
 from qmd.operations.update import compare_folders, needs_backfill, run_update, update_small
 from qmd.operations.update import update as operation

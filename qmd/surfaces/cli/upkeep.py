@@ -125,11 +125,13 @@ def cleanup(call: Call, done: Cleaned) -> None:
         notice(done.notice)
     removed = done.waste
     if call.options.as_json:
-        freed = 0 if dry_run else sum(done.leftovers.values()) + done.postings
+        sidecars = done.postings + done.mapped_vectors
+        freed = 0 if dry_run else sum(done.leftovers.values()) + sidecars
         record = {
             **removed._asdict(),
             "leftovers": [{"path": str(p), "bytes": taken} for p, taken in done.leftovers.items()],
             "postings": done.postings,
+            "mappedVectors": done.mapped_vectors,
             "dryRun": dry_run,
             "freed": done.before - done.after + freed,
         }
@@ -146,9 +148,10 @@ def cleanup(call: Call, done: Cleaned) -> None:
     )
     for path, taken in done.leftovers.items():
         say(f"{verb} what a process that was killed left: {shown(path)} ({wording.size(taken)}).")
-    if done.postings:
-        bytes_ = wording.size(done.postings)
-        say(f"{verb} the mapped postings ({bytes_}), which are made again when they are needed.")
+    for what, taken in (("postings", done.postings), ("vectors", done.mapped_vectors)):
+        if taken:
+            said = f"{verb} the mapped {what} ({wording.size(taken)})"
+            say(f"{said}, which are made again when they are needed.")
     if not dry_run:
         say(f"The index takes {wording.size(done.after)}; it was {wording.size(done.before)}.")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.operations import editing, undoing
 from qmd.operations.document_changes import DocumentChange, change_in_words
 from qmd.surfaces import formats

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qmd.forward import PROTOCOL
+from qmd.named_tuple import NamedTuple
 
 
 class Streams(NamedTuple):

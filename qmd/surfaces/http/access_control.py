@@ -14,12 +14,13 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv6Address, ip_address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import anyio
 
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.http import session
 
 if TYPE_CHECKING:

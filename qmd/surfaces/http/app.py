@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import uvicorn
@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.http import rest
 from qmd.surfaces.http.access_control import Guard, Policy
 from qmd.surfaces.http.connection import IDLE_SECONDS, Connection

@@ -17,10 +17,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd import processes, safe_open
 from qmd.errors import AlreadyServed, ServerFailure, UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.http import listener
 
 TO_START, TO_STOP = 30.0, 10.0

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 
 NAME = "qmd"
 """Of the server, in the settings of a client."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import from_thread
@@ -20,6 +20,7 @@ from anyio.abc import TaskStatus
 from anyio.lowlevel import current_token
 from anyio.streams.memory import MemoryObjectReceiveStream
 
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.mcp.json_lines import Problem, split_lines
 from qmd.surfaces.mcp.patience import Patience
 from qmd.surfaces.mcp.sdk_import import light

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
 
 from qmd.declaration.parameters import LONGEST_QUERY, Selection
+from qmd.named_tuple import NamedTuple
 
 BOTH, WORDS, MEANING = "both", "words", "meaning"
 MODES = {BOTH: "Words and meaning", WORDS: "Words", MEANING: "Meaning"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.page.address import document_url
 from qmd.text import markdown
 from qmd.text.written_dates import parsed_date

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qmd.named_tuple import NamedTuple
 from qmd.operations import reading
 from qmd.surfaces.page.address import AddressedSearch, document_url
 from qmd.surfaces.page.document_dates import DocumentDates, document_dates

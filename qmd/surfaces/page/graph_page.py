@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from qmd.errors import QmdError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import reading
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import document_url

@@ -7,8 +7,9 @@ to right as the link does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.page.address import document_url, links_url
 from qmd.text.display_width import cut_to
 

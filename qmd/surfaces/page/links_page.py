@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import QmdError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import reading
 from qmd.operations.similar import similar
 from qmd.operations.sql import sql

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.errors import QmdError, SqlOutOfMemory
+from qmd.named_tuple import NamedTuple
 from qmd.operations.sql import sql
 from qmd.surfaces.page.address import AddressedSearch, document_url
 from qmd.surfaces.page.kept_results import kept_results

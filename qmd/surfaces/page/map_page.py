@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import QueryParams
 
 from qmd.errors import QmdError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import statistics
 from qmd.surfaces.page.address import AddressedSearch, document_url
 from qmd.surfaces.page.kept_results import kept_results

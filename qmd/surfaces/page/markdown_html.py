@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from unicodedata import bidirectional
 from urllib.parse import unquote
 
@@ -17,6 +17,7 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.page.address import document_url, link_url, picture_url
 from qmd.surfaces.page.marks import IsMatch, displayed, marked_pieces
 from qmd.text.headings import slug, without_anchor

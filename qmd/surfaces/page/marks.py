@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from html import escape
-from typing import NamedTuple
 
+from qmd.named_tuple import NamedTuple
 from qmd.text.tokenizer import runs
 from qmd.visible import visible
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.errors import QmdError
+from qmd.named_tuple import NamedTuple
 from qmd.operations import browse
 from qmd.operations.semantic_search import query, vector_search
 from qmd.surfaces import render
@@ -226,9 +227,9 @@ def _with(asked: AddressedSearch, facet: str, value: str) -> dict[str, object]:
 
 
 def _cards(asked: AddressedSearch, found: Results, results: Sequence[Result]) -> list[Card]:
-    from qmd.ranking.matcher import Matcher
+    from qmd.ranking.matcher import matcher_of
 
-    is_match = Matcher(found.words) if asked.mode != MEANING else None
+    is_match = matcher_of(found.words) if asked.mode != MEANING else None
     return [_card(asked, result, is_match) for result in results]
 
 

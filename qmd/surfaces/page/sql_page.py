@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from functools import cache
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
@@ -13,6 +13,7 @@ from starlette.datastructures import QueryParams
 from qmd.analytics.sandbox import Limits
 from qmd.analytics.views import Example, View, examples, views
 from qmd.errors import QmdError
+from qmd.named_tuple import NamedTuple
 from qmd.operations.sql import run_sql
 from qmd.surfaces.sql_tables import NULL, TableFormat, numeric, write_binary, written
 

@@ -12,9 +12,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.tools.schemas.tool import Schema, Tool
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from qmd.operations.links import in_lines
-from qmd.ranking.matcher import Matcher
+from qmd.ranking.matcher import Matcher, matcher_of
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Reply
 from qmd.text.tokens import TOKEN_BYTES
@@ -37,7 +37,7 @@ def results(
         most: tokens of the passages that are asked for, if they are: then the text has them, and
             the data has their documents.
     """
-    match = Matcher(found.about)
+    match = matcher_of(found.about)
     records = [reply_text.record(each, match) for each in found if reaches(each.score, least)]
     is_full = page is not None and len(records) >= page.end
     records = records[page.offset if page else 0 :]

@@ -11,8 +11,9 @@ import binascii
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.tools.arguments import InvalidArguments
 from qmd.surfaces.tools.run_operation import OperationRunner, ToolCall
 from qmd.surfaces.tools.schemas import PREFIX

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 
 from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument
+from qmd.named_tuple import NamedTuple
 from qmd.operations.threads import MODELS, READERS
 from qmd.storage import cancellation
 from qmd.surfaces.tools.build_reply import NotReady

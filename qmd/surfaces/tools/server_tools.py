@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
+from qmd.named_tuple import NamedTuple
 from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.schemas.experiences import OF_RECORDS
 from qmd.surfaces.tools.schemas.tool import Tool

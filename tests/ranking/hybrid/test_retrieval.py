@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from unittest.mock import Mock
 
 import anyio
 import pytest
@@ -13,7 +14,7 @@ from qmd.errors import CollectionNotFound
 from qmd.models.registry import ENDPOINT
 from qmd.operations.search import NONE_INCLUDED
 from qmd.operations.semantic_search import vector_search
-from qmd.ranking import hybrid_lists, vector_matrix
+from qmd.ranking import hybrid_lists, vector_blocks
 from qmd.ranking.hnsw import Shortcut
 from qmd.storage import extensions
 from tests.library import FakeEmbedder
@@ -188,13 +189,13 @@ def test_all_vectors_are_held_from_the_second_question_on(helped, monkeypatch):
     helped.update()
     helped.embed()
     read = []
-    original = vector_matrix._table
+    original = vector_blocks._table
 
     def table(cursor, name, **given):
         read.append(name)
         return original(cursor, name, **given)
 
-    monkeypatch.setattr(vector_matrix, "_table", table)
+    monkeypatch.setattr(vector_blocks, "_table", table)
     assert found(helped, "vec: drink7", limit=1, **RRF) == ["7.md"]
     assert read == []
     assert found(helped, "vec: drink8", limit=1, **RRF) == ["8.md"]
@@ -216,7 +217,9 @@ def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeyp
     monkeypatch.setattr("qmd.ranking.vector_matrix.MOST", 0)
     monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
     monkeypatch.setitem(hybrid_lists.DEPTH, "rrf", 1)
-    helped.engine.vector_indexes._stays = True
+    indexes = helped.engine.vector_indexes
+    indexes._stays = True
+    monkeypatch.setattr(indexes, "_maker", Mock(failed=True))  # no sidecar can be saved
     asked = []
     original = Shortcut.nearest
 

@@ -57,7 +57,7 @@ def test_a_migration_that_cannot_even_be_undone_says_what_went_wrong_first(tmp_p
     class Cursor:
         connection = Connection()
 
-        def fact(self, *_):
+        def rows(self, *_):
             raise NoSuchTable
 
         def run(self, *_, **__):

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import typing
-from typing import NamedTuple, get_type_hints
 
 import pytest
-
-from qmd import startup
 
 LOADED = """
 import sys
@@ -30,43 +26,29 @@ def test_the_bindings_are_loaded_alone():
     assert done.stdout == "spared\n"
 
 
-class Usual(NamedTuple):
-    """A named tuple as Python makes it."""
-
-    name: str
-    others: list[Usual] = []  # noqa: RUF012  # as Python has it
-    size: int | None = None
-
-
-def test_named_tuples_whose_annotations_stay_text_are_as_usual(monkeypatch):
-    monkeypatch.setattr(typing, "_make_nmtuple", typing._make_nmtuple)
-    startup._leave_annotations()
-
-    class Spared(NamedTuple):
-        """A named tuple as Python makes it."""
-
-        name: str
-        others: list[Usual] = []  # noqa: RUF012
-        size: int | None = None
-
-    assert get_type_hints(Spared) == get_type_hints(Usual)
-    for name in ("_fields", "_field_defaults", "__doc__", "__module__", "__match_args__"):
-        assert getattr(Spared, name) == getattr(Usual, name)
-    assert Spared("tea", size=1) == Usual("tea", size=1) == ("tea", [], 1)
-    assert Spared("tea")._replace(size=2)._asdict() == {"name": "tea", "others": [], "size": 2}
-    with pytest.raises(TypeError):
-        Spared()
-    if sys.version_info < (3, 14):
-        assert set(map(type, Spared.__annotations__.values())) == {str}
-        assert typing._make_nmtuple.__module__ == "qmd.startup"
+ADDRESSES = """
+import sys
+from qmd import startup
+sys.meta_path.insert(0, startup._Spared)
+import urllib.parse
+assert "ip_address" not in vars(sys.modules["ipaddress"])
+assert urllib.parse.urlsplit("http://[::1]/a").hostname == "::1"
+try:
+    urllib.parse.urlsplit("http://[::wrong]/a")
+except ValueError:
+    pass
+else:
+    raise SystemExit("not refused")
+import ipaddress
+from ipaddress import ip_address
+assert ip_address("127.0.0.1") == ipaddress.IPv4Address(2130706433)
+assert not hasattr(ipaddress, "nothing") and "__getattr__" not in vars(ipaddress)
+print("later")
+"""
 
 
-def test_a_python_that_makes_named_tuples_in_another_way_is_left_as_it_is(monkeypatch):
-    def other(name, fields, annotate, module, defaults=()):
-        raise AssertionError
-
-    monkeypatch.setattr(typing, "_make_nmtuple", other)
-    startup._leave_annotations()
-    assert typing._make_nmtuple is other
-    monkeypatch.delattr(typing, "_make_nmtuple")
-    startup._leave_annotations()
+def test_addresses_are_loaded_when_there_are_any():
+    done = subprocess.run(
+        [sys.executable, "-c", ADDRESSES], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "later\n"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from qmd.named_tuple import NamedTuple
 
 Schema = dict[str, Any]
 

@@ -1,0 +1,31 @@
+"""Regular expressions that are compiled when they are first used."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _Pattern:
+    """Stand-in of a compiled pattern: a command has forty, of which it uses ten.
+
+    Each attribute is looked up once, and then costs what that of a compiled pattern costs.
+    """
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._given = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(*self._given), name)
+        setattr(self, name, value)
+        return value
+
+
+def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """Make a pattern; an error in it is raised when it is first used.
+
+    Args:
+        source: see `re`.
+        flags: see `re`.
+    """
+    return cast("re.Pattern[str]", _Pattern(source, flags))

@@ -1,0 +1,493 @@
+"""Files in the place of a sidecar of vectors, and its making: damage, kills, races, cleanup."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bench.vectors import add
+from qmd.operations.cleanup import cleanup
+from qmd.operations.doctor import examine
+from qmd.operations.index import Index
+from qmd.ranking import sidecar_file, vector_sidecar
+from qmd.ranking.sidecar_file import VECTORS, Packer, SidecarFile
+from qmd.ranking.vector_matrix import Matrix
+from qmd.storage.database import Database
+from qmd.storage.file_lock import errand
+from tests.ranking.vector_sidecars import (
+    QUERIES,
+    check_answers,
+    filled_index,
+    is_mapped,
+    make_sidecar,
+    of_statements,
+    sidecar_of,
+    some_vectors,
+)
+
+SHARED = [HealthCheck.function_scoped_fixture]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Sidecars of few vectors, in several blocks."""
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1)
+    monkeypatch.setattr(vector_sidecar, "BLOCK", 64)
+
+
+@pytest.fixture
+def database(tmp_path):
+    made = filled_index(tmp_path / "index.duckdb")
+    make_sidecar(made)
+    made.close()
+    yield made
+    made.close()
+
+
+def replaced(database, data):
+    """Put another file in the place of the sidecar."""
+    sidecar_of(database).unlink(missing_ok=True)
+    sidecar_of(database).write_bytes(data)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
+def test_a_cut_sidecar_is_not_used(database, share):
+    whole = sidecar_of(database).read_bytes()
+    sidecar_of(database).write_bytes(whole[: int(share * len(whole))])
+    assert not is_mapped(database.path)
+    assert check_answers(database.path)
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(where=st.floats(0, 1), bit=st.integers(0, 7))
+def test_a_damaged_sidecar_is_not_used(database, where, bit):
+    whole = sidecar_of(database).read_bytes()
+    spoilt = bytearray(whole)
+    spoilt[min(int(where * len(whole)), len(whole) - 1)] ^= 1 << bit
+    replaced(database, spoilt)
+    assert not is_mapped(database.path)
+    replaced(database, whole)
+
+
+NAMES = "ids_1 signs_1 vectors_1 codes_1 scales_1 errors_1".split()
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    name=st.sampled_from(NAMES),
+    change=st.sampled_from(["more", "fewer", "other", "backwards", "none", "missing"]),
+)
+def test_arrays_that_do_not_fit_each_other_are_not_searched(database, name, change):
+    """A file with a right checksum, as another program could make it."""
+    whole = sidecar_of(database).read_bytes()
+    packed = SidecarFile(database.path, VECTORS).mapped()
+    assert packed is not None
+    arrays = dict(packed.arrays)
+    one = arrays[name]
+    arrays[name] = {
+        "more": np.concatenate((one, one[:1])),
+        "fewer": one[:-1],
+        "other": one.astype(np.float64),
+        "backwards": one[::-1],
+        "none": one[:0],
+        "missing": one,
+    }[change]
+    if change == "missing":
+        del arrays[name]
+    sidecar_of(database).unlink()
+    with sidecar_of(database).open("wb") as file:
+        packer = Packer(file, VECTORS)
+        packer.add(**arrays)
+        packer.finish(packed.note)
+    known = vector_sidecar.unpacked_vectors(SidecarFile(database.path, VECTORS).mapped())
+    if change != "backwards" or name == "ids_1":
+        assert known is None
+        assert not is_mapped(database.path)
+    else:  # what is wrong fits: a search leaves no bounds
+        with closing(Database(database.path, warm=True)) as other:
+            matrix = Matrix("print", database.path, may_read=False)
+            ask = other.read(lambda cursor: matrix.compared(cursor, QUERIES[0], model_id=1))
+            assert len(ask.first(5)) <= 5
+    replaced(database, whole)
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        [],
+        {"note": {}, "arrays": {}},
+        {"note": {"state": ["print", "", 24, 5, "0"], "blocks": 10**9}, "arrays": {}},
+        {"note": {"state": ["print", "", 24, 5, "0"], "blocks": "2"}, "arrays": {}},
+        {"note": {"state": [], "blocks": 1}, "arrays": {"ids_0": ["<u4", 0, 2**70]}},
+        {"note": {"state": ["print", "", -1, 0, "0"], "blocks": 0}, "arrays": {}},
+    ],
+)
+def test_a_table_of_contents_of_another_program_is_not_believed(database, contents):
+    text = json.dumps(contents).encode()
+    data = text + VECTORS.mark + len(text).to_bytes(8, "little")
+    replaced(database, data + xxhash.xxh3_128(data).digest())
+    assert not is_mapped(database.path)
+
+
+def test_a_sidecar_of_postings_is_none_of_vectors(database):
+    with sidecar_of(database).open("wb") as file:
+        Packer(file, sidecar_file.POSTINGS).finish({"state": [], "blocks": 0})
+    assert not is_mapped(database.path)
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_what_is_no_file_is_left_alone(database, tmp_path, kind):
+    sidecar_of(database).unlink()
+    elsewhere = tmp_path / "elsewhere"
+    if kind == "link":
+        elsewhere.write_text("theirs")
+        sidecar_of(database).symlink_to(elsewhere)
+    elif kind == "pipe":
+        os.mkfifo(sidecar_of(database))
+    else:
+        sidecar_of(database).mkdir()
+    assert not is_mapped(database.path)
+    assert check_answers(database.path)
+    if kind == "link":
+        assert elsewhere.read_text() == "theirs"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from qmd.ranking import sidecar_file, vector_sidecar
+from qmd.ranking.vector_matrix import Matrix
+from qmd.storage.database import Database
+
+path, name, nth = sys.argv[1:]
+vector_sidecar.LEAST, vector_sidecar.BLOCK = 1, 64
+owner, _, name = name.rpartition(".")
+owner = {"os": os, "Packer": sidecar_file.Packer, "Path": Path}[owner]
+real, calls = getattr(owner, name), 0
+
+def deadly(*arguments, **options):
+    global calls
+    calls += 1
+    if calls == int(nth):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments, **options)
+
+setattr(owner, name, deadly)
+matrix = Matrix("print", Path(path))
+Database(Path(path), warm=True).read(
+    lambda cursor: matrix.save(cursor, model_id=1, goes_on=lambda: None)
+)
+print("lived")
+"""
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize(
+    ("name", "nth"),
+    [
+        ("Packer.add", 2),
+        ("Packer._write", 20),
+        ("Packer.finish", 1),
+        ("os.fsync", 1),
+        ("Path.replace", 1),
+    ],
+)
+def test_a_process_killed_while_it_makes_a_sidecar_is_in_nobodys_way(database, name, nth, before):
+    old = sidecar_of(database).read_bytes() if before else None
+    if not before:
+        sidecar_of(database).unlink()
+    add(database, 201, some_vectors(5, 100))  # so that it fits no more
+    database.close()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(database.path), name, str(nth)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr + done.stdout
+    part = SidecarFile(database.path, VECTORS).part
+    assert part.exists()
+    assert (sidecar_of(database).read_bytes() if before else None) == old
+    assert not is_mapped(database.path)
+    assert make_sidecar(database) is not None
+    database.close()
+    assert not part.exists()
+    assert is_mapped(database.path)
+
+
+def test_readers_and_a_writer_and_makers_of_sidecars_race(database):
+    """Searches beside processes that make sidecars give the answers of one state of the index."""
+    ends, wrong = threading.Event(), []
+
+    def reads():
+        with closing(Database(database.path, warm=True)) as own:
+            matrix = Matrix("print", database.path)
+
+            def both(cursor):
+                compared = matrix.compared(cursor, QUERIES[0], model_id=1)
+                return compared.first(9), of_statements(cursor, QUERIES[0], 9)
+
+            while not ends.is_set():
+                ours, theirs = own.read(both)
+                if ours != theirs:
+                    wrong.append((ours, theirs))
+
+    def spoils():
+        path = sidecar_of(database)
+        while not ends.is_set():
+            for data in (b"", b"noise" * 100):
+                other = path.with_name("other")
+                other.write_bytes(data)
+                other.replace(path)
+            path.unlink(missing_ok=True)
+            ends.wait(0.01)
+
+    threads = [threading.Thread(target=work) for work in (reads, reads, spoils)]
+    for each in threads:
+        each.start()
+    try:
+        for number in range(8):
+            add(database, 201 + 40 * number, some_vectors(number, 40))
+    finally:
+        ends.set()
+        for each in threads:
+            each.join()
+    assert wrong == []
+    database.close()
+    assert check_answers(database.path)
+
+
+def test_where_another_process_makes_it_vectors_are_read_into_memory(database):
+    sidecar_of(database).unlink()
+    with errand(database.path, "vectors.lock"):
+        assert check_answers(database.path)
+        assert not sidecar_of(database).exists()
+
+
+def test_a_full_disk_leaves_what_was_there_and_searches_answer(database, monkeypatch):
+    def full(_self, _data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    sidecar_of(database).unlink()
+    monkeypatch.setattr(sidecar_file.Packer, "_write", full)
+    assert check_answers(database.path)
+    assert not sidecar_of(database).exists()
+    assert not SidecarFile(database.path, VECTORS).part.exists()
+
+
+# -- of an index with a model ---------------------------------------------------------
+
+
+@pytest.fixture
+def filled(faked):
+    for number in range(30):
+        faked.write(f"{number}.md", f"# Drink {number}\n\nWhat drink {number} is made of.")
+    faked.update()
+    return faked
+
+
+def beside(library):
+    return SidecarFile(library.engine.place.database, VECTORS)
+
+
+def test_embed_makes_it_and_a_command_finds_the_same_by_it(filled, monkeypatch):
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1000)
+    filled.embed()
+    assert not beside(filled).path.exists()
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1)
+    filled.write("30.md", "# Drink 30\n\nNew.")
+    filled.update()
+    filled.embed()
+    assert beside(filled).path.exists()
+    (filled.root / "30.md").unlink()
+    filled.update()
+    filled.engine.close()
+    compared = []
+    real = Matrix.compared
+
+    def note(*given, **options):
+        compared.append(real(*given, **options) is not None)
+        return real(*given, **options)
+
+    monkeypatch.setattr(Matrix, "compared", note)
+    found = []
+    for _ in range(2):
+        filled.engine = Index(filled.engine.place, filled.engine.models.machine)
+        found.append(filled.nearest("drink 7"))
+        filled.engine.close()
+        beside(filled).path.unlink(missing_ok=True)
+    assert compared == [True, False]
+    assert found[0] == found[1]
+    assert found[0]
+
+
+def test_a_checksum_is_compared_once_for_commands_and_again_after_any_change(filled, monkeypatch):
+    filled.embed()
+    compared = []
+    real = sidecar_file._checksum
+
+    def checksum(*given):
+        compared.append(given)
+        return real(*given)
+
+    monkeypatch.setattr(sidecar_file, "_checksum", checksum)
+    place, machine = filled.engine.place, filled.engine.models.machine
+
+    def ask():
+        filled.engine.close()
+        filled.engine = Index(place, machine)
+        del compared[:]
+        return filled.nearest("drink 7"), len(compared)
+
+    monkeypatch.setattr("qmd.processes.leave_open", True)  # as in a command
+    monkeypatch.setattr(vector_sidecar, "is_settled", lambda _: True)
+    monkeypatch.setattr("qmd.storage.saved_facts.is_settled", lambda _: True)
+    expected, count = ask()
+    assert count == 1
+    assert ask() == (expected, 0)
+    whole = beside(filled).path.read_bytes()
+    with beside(filled).path.open("r+b") as file:  # in place, and as long as before
+        file.seek(len(whole) // 2)
+        file.write(bytes([whole[len(whole) // 2] ^ 255]))
+    assert ask() == (expected, 1)
+
+
+def test_cleanup_removes_it(filled):
+    filled.embed()
+    size = beside(filled).path.stat().st_size
+    assert cleanup(filled.engine, dry_run=True).mapped_vectors == size
+    assert beside(filled).path.exists()
+    assert cleanup(filled.engine).mapped_vectors == size
+    assert not beside(filled).path.exists()
+    assert cleanup(filled.engine).mapped_vectors == 0
+
+
+def findings(library):
+    return [
+        (each.status, each.detail)
+        for each in examine(library.engine)
+        if each.check == "mapped vectors"
+    ]
+
+
+def test_doctor_tells_what_it_is_worth(filled, monkeypatch):
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1000)
+    filled.embed()
+    assert findings(filled) == []
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1)
+    assert findings(filled) == [("ok", "not made yet: the next server or 'qmd embed' makes them")]
+    filled.embed(force=True)
+    [(status, detail)] = findings(filled)
+    assert (status, detail.endswith("B")) == ("ok", True)
+    beside(filled).path.write_bytes(b"noise")
+    assert findings(filled) == [
+        ("warning", "index.duckdb.vectors is damaged, or of another program, and not used")
+    ]
+    beside(filled).path.unlink()
+    filled.embed(force=True)
+    shutil.copy(beside(filled).path, filled.folder / "copy")
+    for number in range(20):
+        filled.write(f"more{number}.md", f"# More {number}\n\nOf drinks.")
+    filled.update()
+    filled.embed()
+    shutil.copy(filled.folder / "copy", beside(filled).path)
+    assert findings(filled) == [
+        ("ok", "of an earlier state: the next server or 'qmd embed' makes them")
+    ]
+
+
+@pytest.fixture
+def server(filled):
+    """A process that stays, for an index without a sidecar."""
+    filled.embed()
+    filled.engine.close()
+    beside(filled).path.unlink()
+    place, machine = filled.engine.place, filled.engine.models.machine
+    filled.engine = Index(place, machine, warm=True, stays=True)
+    return filled
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Whether each search had the vectors outside of DuckDB."""
+    found = []
+    real = Matrix.compared
+
+    def compared(*given, **options):
+        made = real(*given, **options)
+        found.append(made is not None)
+        return made
+
+    monkeypatch.setattr(Matrix, "compared", compared)
+    return found
+
+
+def test_a_server_makes_it_beside_its_searches(server, held):
+    expected = server.nearest("drink 7")
+    assert not beside(server).path.exists()  # one question is not worth it
+    assert server.nearest("drink 7") == expected
+    server.engine.vector_indexes.settle()
+    assert beside(server).path.exists()
+    assert server.nearest("drink 7") == expected
+    assert held == [False, False, True]
+
+
+def test_a_server_that_writers_stop_again_and_again_makes_it_by_a_search(server, held):
+    maker = server.engine.vector_indexes._maker
+    maker.stopped = 2
+    server.nearest("drink 7")
+    server.engine.database.is_waited_for = lambda: True
+    server.nearest("drink 7")
+    maker.settle()
+    assert maker.stopped == 3
+    assert not beside(server).path.exists()
+    server.nearest("drink 7")
+    assert beside(server).path.exists()
+    assert held == [False, False, True]
+
+
+def test_a_server_that_cannot_save_it_holds_vectors_in_memory(server, held):
+    beside(server).path.mkdir()
+    for _ in range(2):
+        server.nearest("drink 7")
+        server.engine.vector_indexes.settle()
+    assert server.engine.vector_indexes._maker.failed
+    server.nearest("drink 7")
+    assert held == [False, False, True]
+
+
+def test_a_server_that_ends_does_not_wait_for_it(server, monkeypatch):
+    making = threading.Event()
+
+    def endless(*_, goes_on, **__):
+        making.set()
+        while True:
+            goes_on()
+
+    monkeypatch.setattr(vector_sidecar, "pack_vectors", endless)
+    server.nearest("drink 7")
+    server.nearest("drink 7")
+    assert making.wait(30)
+    server.engine.close()
+    assert not beside(server).path.exists()
+    assert not beside(server).part.exists()
