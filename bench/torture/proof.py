@@ -45,7 +45,7 @@ FACTS = {
     "postings": """
         select
             collection, path, term, title_frequency, path_frequency, body_frequency,
-            postings.length, positions
+            positions
         from postings
         join documents using (document_id)
         join (select distinct term, term_id from words) using (term_id)

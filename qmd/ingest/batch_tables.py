@@ -150,7 +150,6 @@ def of_postings(found: PostingColumns) -> dict[str, Column]:
         "title_frequency": numbers("uint32", found.title_frequency),
         "path_frequency": numbers("uint32", found.path_frequency),
         "body_frequency": numbers("uint32", found.body_frequency),
-        "length": numbers("uint32", found.length),
         "positions": lists(found.offsets, numbers("uint32", found.positions)),
     }
 

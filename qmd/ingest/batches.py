@@ -23,6 +23,7 @@ from qmd.ingest.memory import keep_memory
 from qmd.ingest.reader import File
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.reports import Report
+from qmd.storage.attachment import ROW_GROUP_SIZE
 from qmd.storage.cancellation import Stopped
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
@@ -35,13 +36,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qmd.ingest")
 
-BATCH_BYTES = 12_000_000 if inversion.IS_COMPILED else 4_000_000
-"""Bytes of text in a commit: about a third of a second with the lock held.
+BATCH_BYTES = 24_000_000 if inversion.IS_COMPILED else 4_000_000
+"""Bytes of text in a commit: about half a second with the lock held.
 
 In plain Python they take more memory.
 """
 
-BATCH_FILES = 4_000
+BATCH_FILES = ROW_GROUP_SIZE
+"""Files of a commit. Its rows are then a row group as they are. DuckDB adds fewer rows to the last
+row group, which is written again with all its texts: see docs/decisions/045-room-in-the-file.md."""
 
 MUCH_BYTES = 1_000_000
 """Bytes of text in a batch from which on the allocator keeps its memory: not in a server that
@@ -92,15 +95,19 @@ class Batches:
         self._moved = {change.hash: change for change in self._gone}
 
     def cut(self) -> Iterator[list[Change]]:
-        """Yield the changes in batches."""
+        """Yield the changes in batches, those that are no multiple of `BATCH_FILES` first.
+
+        The last commit leaves the room that it does not need any more.
+        """
         batch: list[Change] = []
-        size = 0
+        size, left = 0, len(self.changed)
         for change in self.changed:
             assert change.place is not None
             batch.append(change)
             size += self._found.sizes[change.place]
-            if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
+            if size >= BATCH_BYTES or len(batch) >= (left % BATCH_FILES or BATCH_FILES):
                 yield batch
+                left -= len(batch)
                 batch, size = [], 0
         if batch:
             yield batch

@@ -6,7 +6,7 @@
 -- in   $some     boolean?  null: all documents of the batch were accepted
 insert into postings
 select
-    term_id, number + $base, title_frequency, path_frequency, body_frequency, length, positions
+    term_id, number + $base, title_frequency, path_frequency, body_frequency, positions
 from found
 -- if $some
 where $some and number in (select number from accepted)

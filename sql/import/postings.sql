@@ -3,6 +3,6 @@
 -- in   $files      json     array of paths
 -- in   $documents  integer  added to each document_id
 insert into postings by name
-select * replace ((document_id + $documents)::uinteger as document_id)
+select * exclude (length) replace ((document_id + $documents)::uinteger as document_id)
 from read_parquet(from_json($files, '["VARCHAR"]'), hive_partitioning = false)
 order by term_id, document_id

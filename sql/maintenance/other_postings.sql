@@ -1,7 +1,7 @@
 -- Counts of missing and of surplus postings of some documents.
 --
 -- in   expected    relation  document_id, term_id, title_frequency, path_frequency, body_frequency,
---                            length, positions: all that there should be of these documents
+--                            positions: all that there should be of these documents
 -- in   $first      integer   the lowest document_id
 -- in   $last       integer   the highest
 -- out  missing     bigint
@@ -13,7 +13,6 @@ with there as materialized (
         title_frequency,
         path_frequency,
         body_frequency,
-        length,
         positions
     from postings
     where
@@ -28,7 +27,6 @@ wanted as materialized (
         title_frequency,
         path_frequency,
         body_frequency,
-        length,
         positions
     from expected
 )

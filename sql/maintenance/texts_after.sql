@@ -14,7 +14,7 @@
 -- out  path_start     integer
 -- out  body_start     integer
 -- out  body           text     empty: it is a long one, in pieces
--- out  outline        struct?  as in `content`
+-- out  outline        struct?  as in `content`, with U+001E between two texts and targets
 -- out  reader         text?    that has read the file
 -- out  container      text?    path of the file that it is inside of
 -- out  matter         integer  characters of its front matter
@@ -36,7 +36,14 @@ select
     path_start,
     body_start,
     body,
-    outline,
+    case
+        when outline is not null then {
+            'kinds': outline.kinds,
+            'lines': outline.lines,
+            'texts': array_to_string(outline.texts, chr(30)),
+            'targets': array_to_string(outline.targets, chr(30))
+        }
+    end as outline,
     documents.reader,
     container,
     coalesce(matter, 0) as matter,

@@ -14,8 +14,8 @@ with written as (
         hash,
         unnest(string_split(outline.kinds, '')) as letter,
         unnest(string_split(outline.lines, ' ')) as line,
-        unnest(string_split(outline.texts, chr(30))) as text,
-        unnest(string_split(outline.targets, chr(30))) as target
+        unnest(outline.texts) as text,
+        unnest(outline.targets) as target
     from qmd_index.content
     where outline.kinds <> ''
 )

@@ -22,7 +22,7 @@ select
     title_frequency,
     path_frequency,
     body_frequency,
-    length,
+    title_length + path_length + body_length as length,
     positions,
     postings.term_id,
     postings.document_id

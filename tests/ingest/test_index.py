@@ -31,18 +31,18 @@ def test_outlines_that_took_code_for_a_heading_are_made_anew(library):
     library.write("pot.md", "# Pot\n\n`# code`\n")
     library.update()
     of_all = "select outline.texts from content order by all"
-    assert library.ask(of_all) == [("Pot",), ("Tea",)]
+    assert library.ask(of_all) == [(["Pot"],), (["Tea"],)]
 
     def as_before(cursor):
         cursor.connection.execute(
-            "update content set outline = struct_update(outline, texts := 'before')"
+            "update content set outline = struct_update(outline, texts := ['before'])"
         )
         cursor.connection.execute("delete from schema_migrations where version = 6")
 
     library.engine.database.write(as_before)
     library.engine.close()
     library.update()
-    assert library.ask(of_all) == [("Tea",), ("before",)]
+    assert library.ask(of_all) == [(["Tea"],), (["before"],)]
 
 
 def test_a_word_is_learnt_once_however_often_its_file_changes(library):

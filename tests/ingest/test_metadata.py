@@ -126,7 +126,7 @@ def test_tags_are_one_set_in_the_view_and_in_filters(library):
 def test_tags_keep_the_marks_of_their_letters(library, tag):
     library.write("tea.md", f"# Tea\n\nHere #{tag}, (and) more")
     library.update()
-    assert library.ask("select outline.texts from content") == [(f"Tea\x1e{tag}",)]
+    assert library.ask("select outline.texts from content") == [(["Tea", tag],)]
     assert library.found(f"tag:{tag}") == ["tea.md"]
 
 
