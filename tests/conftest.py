@@ -42,6 +42,8 @@ LONGEST = (
     "surfaces/cli/test_help_examples.py",
     "cluster/test_sql.py",
     "ranking/test_sidecar.py",
+    "ranking/test_vector_sidecar.py",
+    "ranking/test_vector_sidecar_making.py",
     "ranking/test_holder.py",
     "cluster/test_equal_answers.py",
     "test_readme.py",

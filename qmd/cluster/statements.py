@@ -153,6 +153,7 @@ RULES: Mapping[str, Rule] = {
     "documents/piece_sizes": Gathered(is_distinct=True, order=lambda row: row[0]),
     "documents/pieces": Gathered(is_distinct=True, order=lambda row: row[0]),
     "documents/places": _DOCUMENT(only="ids"),
+    "documents/recorded_around": _none,
     "documents/recorded": _none,  # the files are on another machine
     "documents/why_unread": _none,
     "documents/state": _state,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog
@@ -30,7 +30,7 @@ MAX_RECORDS = 20_000
 
 
 class Recorded(NamedTuple):
-    """A file as it was at the last update; the columns of `documents/recorded`."""
+    """A file as it was at the last update; the columns of `documents/recorded_around`."""
 
     document_id: int
     collection: str
@@ -57,7 +57,7 @@ def marked(
 
     def read(ids: list[int]) -> dict[int, Recorded]:
         rows = cursor.again("documents/recorded", ids=ids)
-        return {row[0]: Recorded(*row) for row in rows}
+        return {each.document_id: each for each in _recorded(cursor, rows)}
 
     ids = [match.document_id for match in shown]
     fresh = _unchanged(index, cursor, ids, read_as_recorded)
@@ -74,13 +74,27 @@ def marked(
     }
 
 
+def _recorded(cursor: Cursor, rows: Sequence[Sequence[Any]]) -> list[Recorded]:
+    """Make records of files; of a document inside of another file, that of this file.
+
+    Args:
+        rows: of `documents/recorded`.
+    """
+    found = [Recorded(*row[:-1]) for row in rows if not row[-1]]
+    inside = [row[0] for row in rows if row[-1]]
+    if inside:  # few documents are: the statement compares all of them with their files
+        around = cursor.run("documents/recorded_around", ids=as_json(inside))
+        found += [Recorded(*row) for row in around]
+    return found
+
+
 def has_changed(index: Index, cursor: Cursor, document_id: int) -> bool:
     """Check whether the file of a document has changed or gone since the last update.
 
     A folder that a project names and that is not approved is not looked into.
     """
     rows = cursor.run("documents/recorded", ids=as_json([document_id]))
-    recorded = [Recorded(*row) for row in rows]
+    recorded = _recorded(cursor, rows)
     allowed = _readable(index, {each.collection for each in recorded})
     return any(each.collection in allowed and is_stale(each) for each in recorded)
 

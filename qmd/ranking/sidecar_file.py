@@ -96,7 +96,7 @@ class Packed(NamedTuple):
         search reads some rows of a large array.
         """
         array = self.arrays[name]
-        begin = array.ctypes.data - np.frombuffer(self.file, np.uint8).ctypes.data
+        begin = _address(array) - _address(np.frombuffer(self.file, np.uint8))
         first = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE
         last = (begin + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
         if first < last and sys.platform != "win32":
@@ -276,6 +276,10 @@ class SidecarFile:
         except (IndexFailure, OSError):
             return 0
         return taken
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def _stamp_of(info: os.stat_result) -> Stamp:
