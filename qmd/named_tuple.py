@@ -56,6 +56,10 @@ else:
         made.__annotations__ = annotations
         return made
 
+    _RESERVED = frozenset(
+        "__new__ __slots__ __getnewargs__ _fields _field_defaults _make _replace _asdict".split()
+    )
+
     class _Definition(type):
         """Class of named tuples: makes fields of what a class annotates."""
 
@@ -67,6 +71,8 @@ else:
                 return super().__new__(cls, name, bases, namespace)
             if any(each.startswith("__annotate") for each in namespace):
                 raise TypeError(f"The module of {name} needs annotations that stay text.")
+            if not _RESERVED.isdisjoint(namespace):
+                raise AttributeError(f"{name} has an attribute that named tuples make themselves.")
             annotations = namespace.setdefault("__annotations__", {})
             fields = tuple(map(intern, annotations))
             defaults = {each: namespace.pop(each) for each in fields if each in namespace}

@@ -16,6 +16,8 @@ class _Pattern:
         self._given = source, flags
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # of protocols, such as that of `copy`
+            raise AttributeError(name)
         value = getattr(re.compile(*self._given), name)
         setattr(self, name, value)
         return value

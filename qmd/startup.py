@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import sys
+from _thread import allocate_lock
 from contextlib import suppress
 
 TYPE_CHECKING = False
@@ -53,14 +54,17 @@ class _Later:
 
     def exec_module(self, module: ModuleType) -> None:
         """See `importlib.abc.Loader`."""
+        turn = allocate_lock()
 
         def load(name: str) -> Any:
             from importlib.machinery import PathFinder
 
-            vars(module).pop("__getattr__", None)
-            usual = PathFinder.find_spec(module.__name__)
-            if usual is not None and usual.loader is not None:
-                usual.loader.exec_module(module)
+            with turn:  # another thread waits until all of the module is there
+                if "__getattr__" in vars(module):
+                    usual = PathFinder.find_spec(module.__name__)
+                    if usual is not None and usual.loader is not None:
+                        usual.loader.exec_module(module)
+                    del vars(module)["__getattr__"]
             return getattr(module, name)
 
         vars(module)["__getattr__"] = load

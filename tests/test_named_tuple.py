@@ -121,3 +121,11 @@ def test_wrong_classes_cannot_be_defined():
 
         class Hidden(NamedTuple):
             _name: str
+
+    with pytest.raises(AttributeError, match="make themselves"):
+
+        class Made(NamedTuple):
+            name: str
+
+            def __new__(cls, name: str) -> Made:
+                return super().__new__(cls, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 
 import pytest
@@ -35,3 +37,8 @@ def test_nothing_is_compiled_before():
     assert vars(made).keys() == {"_given"}
     assert made.match("qzqtea")
     assert vars(made).keys() == {"_given", "match"}
+
+
+def test_a_copy_does_the_same():
+    made = copy.deepcopy(pickle.loads(pickle.dumps(pattern("t.a"))))
+    assert made.match("tea")

@@ -114,8 +114,10 @@ class Index:
         self.holder.close()
         if self.holder.is_reader:
             patience = 0.0  # for what this thread itself reads
-        if self._models is not None:
-            self._models.close()
+        with self._making:
+            models = self._models
+        if models is not None:
+            models.close()
         self.database.close(patience)
 
     def readers(self, collection: Collection) -> Readers:

@@ -63,7 +63,7 @@ class Links(NamedTuple):
 
     places: frozenset[str]
     texts: frozenset[str]
-    ends: frozenset[str] = frozenset()
+    ends: frozenset[str]
 
 
 def lowered(

@@ -7,6 +7,7 @@ qmd.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -53,13 +54,17 @@ def migrations() -> tuple[Migration, ...]:
 def is_current(cursor: Cursor, path: Path) -> bool:
     """Check that the ledger has exactly the shipped migrations.
 
-    A command reads them again when the index or their folder has changed since the last one.
+    A command reads them again when the index, their folder or the name of the last one has changed
+    since; that a shipped one has been edited in place is noticed with the next change of the index.
 
     Raises:
         IndexTooNew, IndexUnreadable, MigrationEdited: it can never be brought there.
     """
-    changed = data_folder("migrations").stat().st_mtime_ns
-    return cursor.fact(f"current {changed}", lambda: not _missing(cursor, path), bool)
+    folder = data_folder("migrations")
+    with os.scandir(folder) as files:
+        last = max(file.name for file in files)
+    shipped = f"{last} {folder.stat().st_mtime_ns}"
+    return cursor.fact(f"current with {shipped}", lambda: not _missing(cursor, path), bool)
 
 
 def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:

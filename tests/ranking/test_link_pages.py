@@ -181,7 +181,7 @@ def test_each_way_to_name_a_path_has_an_end_that_is_known(parts):
 
 
 def test_a_tag_is_no_link():
-    assert read_links("tea\x1eGreen", "\x1e") == Links(frozenset(), frozenset())
+    assert read_links("tea\x1eGreen", "\x1e") == Links(frozenset(), frozenset(), frozenset())
 
 
 @pytest.mark.parametrize(
