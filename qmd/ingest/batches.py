@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from qmd.errors import QmdError
@@ -41,6 +42,10 @@ BATCH_BYTES = 24_000_000 if inversion.IS_COMPILED else 4_000_000
 
 In plain Python they take more memory.
 """
+
+MOST_BYTES = BATCH_BYTES * 4 // 3
+"""Bytes of text in a commit that fills a row group. In two commits, the second one would write what
+the first one has added again, and leave free blocks: docs/decisions/045-room-in-the-file.md."""
 
 BATCH_FILES = ROW_GROUP_SIZE
 """Files of a commit. Its rows are then a row group as they are. DuckDB adds fewer rows to the last
@@ -95,22 +100,19 @@ class Batches:
         self._moved = {change.hash: change for change in self._gone}
 
     def cut(self) -> Iterator[list[Change]]:
-        """Yield the changes in batches, those that are no multiple of `BATCH_FILES` first.
+        """Yield the changes in batches, the remainder of a division by `BATCH_FILES` first.
 
-        The last commit leaves the room that it does not need any more.
+        The last commit is then a full row group, so its old blocks are freed at the end of the
+        file.
         """
-        batch: list[Change] = []
-        size, left = 0, len(self.changed)
-        for change in self.changed:
-            assert change.place is not None
-            batch.append(change)
-            size += self._found.sizes[change.place]
-            if size >= BATCH_BYTES or len(batch) >= (left % BATCH_FILES or BATCH_FILES):
-                yield batch
-                left -= len(batch)
-                batch, size = [], 0
-        if batch:
-            yield batch
+        start, count = 0, len(self.changed)
+        while start < count:
+            end = start + ((count - start) % BATCH_FILES or BATCH_FILES)
+            group = list(self.changed[start:end])
+            places = [change.place for change in group if change.place is not None]
+            for part in cut_by_bytes([self._found.sizes[place] for place in places]):
+                yield group[part]
+            start = end
 
     def read(self, batch: list[Change]) -> list[File]:
         """Read the files of a batch."""
@@ -272,3 +274,25 @@ class Batches:
             self._renamed += 1
         else:
             report.new += 1
+
+
+def cut_by_bytes(sizes: Sequence[int]) -> list[slice]:
+    """Cut the files of a row group into batches, of which only the first one may be small.
+
+    Each commit writes again what the one before has added to the row group, which takes time and
+    leaves free blocks in the file.
+
+    Args:
+        sizes: of the files, in bytes.
+
+    Returns:
+        Places of the files of each batch.
+    """
+    most = BATCH_BYTES if sum(sizes) > MOST_BYTES else MOST_BYTES
+    ends, size = [len(sizes)], 0
+    for at in reversed(range(len(sizes))):
+        size += sizes[at]
+        if size > most and at + 1 < ends[-1]:
+            ends.append(at + 1)
+            size = sizes[at]
+    return [slice(start, end) for start, end in pairwise([0, *reversed(ends)])]
