@@ -16,7 +16,8 @@ from bench.fuzz.library import library
 from bench.fuzz.sources import Bytes, Input, Target
 from qmd.ranking.sidecar_file import END, SidecarKind
 
-_DTYPES = "|u1 <u2 <u4 <u8 <i8 <f4 <f8 |S3 |O >i8 <i4 <M8[s] |b1 x".split()
+_DTYPES = "|u1 <u2 <u4 <u8 <i8 <f4 <f8 |S3 |O >i8 <i4 <M8[s] |b1 x (2,)<f4".split()
+_DTYPES.append("1" * 5000)
 _HUGE = (0, 1, 255, 65_535, 65_536, 2**31, 2**32 - 1, 2**53, 2**63 - 1, 2**64 - 1)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 ALIGNED = 64
 """Bytes: each array starts at a multiple of so many."""
+
+KINDS = re.compile("[<>|][biuf][1248]")
+"""Types of arrays as numpy writes them: plain numbers."""
 
 MARK = 8
 """Bytes of the mark of a format."""
@@ -161,13 +165,21 @@ def mapped(descriptor: int, kind: SidecarKind, *, checked: bool = False) -> Pack
         found = json.loads(safe_open.read_at(descriptor, length, size - END - length))
         file = mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
         whole = memoryview(file)
-        arrays = {
-            name: np.frombuffer(whole, np.dtype(of), count, start) if count else np.empty(0, of)
-            for name, (of, start, count) in found["arrays"].items()
-        }
+        arrays = {name: _array(whole, *place) for name, place in found["arrays"].items()}
         return Packed(found["note"], arrays, file)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return None  # the checksum fits: another program made it
+
+
+def _array(whole: memoryview, kind: str, start: int, count: int) -> NDArray[Any]:
+    """Map one array.
+
+    Raises:
+        ValueError, TypeError: no sidecar has such a type or place.
+    """
+    if KINDS.fullmatch(kind) is None or start % ALIGNED or count < 0:
+        raise ValueError(kind)
+    return np.frombuffer(whole, kind, count, start) if count else np.empty(0, kind)
 
 
 def _checksum(descriptor: int, size: int) -> bytes:

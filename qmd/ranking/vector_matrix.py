@@ -33,6 +33,7 @@ from qmd.ranking.vector_sidecar import (
     lacks_little,
     vectors_state,
 )
+from qmd.ranking.vector_sums import rounded_scores, summed_in_order
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor, Memory
 
@@ -54,6 +55,9 @@ MOST_THREADS = 4
 GROUPS = 4
 """Groups of vectors, of which the best ones are sorted out, for each vector to find."""
 
+PART = 65_536
+"""Candidates that are compared in full at once: their vectors are copied."""
+
 ROUNDING = 2.0**-23
 """Difference of two sums of the same products of numbers of 32 bits, for each product, where the
 vectors have the length 1: twice the half of the last bit."""
@@ -72,7 +76,7 @@ class Compared:
         blocks: the vectors.
         vector: of length 1.
         chunks: JSON array of chunk_id: no others.
-        is_fused: whether DuckDB rounds once for each number. See `_summed_in_order`.
+        is_fused: whether DuckDB rounds once for each number. See `summed_in_order`.
     """
 
     def __init__(
@@ -121,10 +125,17 @@ class Compared:
             best = self._least[places]
             places = places[self._most[places] >= np.partition(best, -depth)[-depth]]
         places = places[self._near[places] > -np.inf]
-        ids, vectors = self._at(places)
-        scores = _rounded(_summed_in_order(vectors, self._vector, is_fused=self._is_fused))
+        parts = [self._scored(places[at : at + PART]) for at in range(0, len(places), PART)]
+        if not parts:
+            return []
+        ids, scores = (np.concatenate(each) for each in zip(*parts, strict=True))
         order = np.lexsort((ids, -scores))[:depth]
         return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
+
+    def _scored(self, places: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Return numbers and scores of the vectors at some positions, ascending."""
+        ids, vectors = self._at(places)
+        return ids, rounded_scores(summed_in_order(vectors, self._vector, is_fused=self._is_fused))
 
     def _at(self, places: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
         """Gather numbers and vectors at some positions, ascending."""
@@ -162,35 +173,6 @@ def _run_together(work: Callable[[int], None], numbers: range, size: int) -> Non
     with ThreadPoolExecutor(threads, thread_name_prefix="qmd-vectors") as pool:
         for _ in pool.map(work, numbers):
             pass
-
-
-def _summed_in_order(
-    vectors: NDArray[np.float32], vector: NDArray[np.float32], *, is_fused: bool
-) -> NDArray[np.float32]:
-    """Compute dot products as DuckDB does: one number after another in 32 bits.
-
-    A query gets the same scores from either.
-
-    Args:
-        is_fused: whether products are added before they are rounded, which DuckDB 2 does. A product
-            of two numbers of 32 bits is exact in 64.
-    """
-    wide = np.float64 if is_fused else np.float32
-    summed = np.zeros(len(vectors), np.float32)
-    for numbers, factor in zip(np.ascontiguousarray(vectors.T), vector, strict=True):
-        summed = (summed + numbers.astype(wide) * wide(factor)).astype(np.float32)
-    return summed
-
-
-def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Round to six places, halves away from 0, as DuckDB does."""
-    millionths = scores.astype(np.float64) * 1e6
-    whole = np.trunc(millionths)
-    is_half = np.abs(millionths - whole) == 0.5
-    rounded: NDArray[np.float64] = np.where(
-        is_half, whole + np.sign(millionths), np.rint(millionths)
-    )
-    return rounded / 1e6
 
 
 class Matrix:
@@ -301,8 +283,9 @@ class Matrix:
             self._held.clear()
             return self._shared(memory, mapped)
         if mapped is None:
-            self.lacks_sidecar = state is not None and self._is_left(state)
-            if self.lacks_sidecar or not self.may_read:
+            is_left = state is not None and self._is_left(state)
+            self.lacks_sidecar = is_left and not self._has_failed(state)
+            if is_left or not self.may_read:
                 return None
         return self._joined(cursor, memory, model_id, state, mapped)
 
@@ -342,7 +325,8 @@ class Matrix:
                 return self._shared(memory, made)
             if mapped is None:
                 own, new = [], ids
-            self.lacks_sidecar = state is not None and self._is_left(state)
+            is_left = state is not None and self._is_left(state)
+            self.lacks_sidecar = is_left and not self._has_failed(state)
         if state is not None and len(new) * state.bytes > MOST * state.vectors:
             return None
         if len(new):
@@ -356,6 +340,12 @@ class Matrix:
         if mapped is not None:
             self._shared(memory, mapped)
         return [*shared, *self._held]
+
+    def _has_failed(self, state: VectorsState | None) -> bool:
+        """Check that the sidecar could not be written: it is made when the vectors change."""
+        if state is None or self._sidecar is None:
+            return False
+        return self._sidecar.has_failed(state)
 
     def _is_left(self, state: VectorsState) -> bool:
         """Check that the sidecar is left to a thread: no search waits for so many vectors."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from qmd.errors import IndexNotWritable
 from qmd.named_tuple import NamedTuple
 from qmd.ranking.sidecar_file import NO_FILE, VECTORS, Packed, Packer, SidecarFile, Stamp
 from qmd.ranking.vector_blocks import Block, IndexedVectors, is_much, read_vectors
@@ -48,6 +49,11 @@ class VectorsState(NamedTuple):
     def bytes(self) -> int:
         """Bytes of the vectors."""
         return 4 * self.vectors * self.dimensions
+
+    @property
+    def needed(self) -> int:
+        """Bytes that a sidecar takes."""
+        return self.vectors * (5 * self.dimensions + EACH)
 
     def is_of(self, other: VectorsState) -> bool:
         """Check that both are of the same model in the same index, at whatever time."""
@@ -159,6 +165,7 @@ class VectorSidecar:
     def __init__(self, index: Path) -> None:
         self.file = SidecarFile(index, VECTORS)
         self._known: tuple[Stamp, MappedVectors | None] = NO_FILE, None
+        self._failed: VectorsState | None = None
 
     def current(self, memory: Memory) -> MappedVectors | None:
         """Map the sidecar, once while it is the same file; None if the file is no sidecar.
@@ -198,17 +205,44 @@ class VectorSidecar:
 
         Raises:
             JobRunning: another process is at it.
-            IndexNotWritable, OSError: it cannot be written.
+            IndexNotWritable, OSError: it cannot be written, or could not be of the same vectors.
             Stopped: of `goes_on`.
         """
+        if self.has_failed(state):
+            raise IndexNotWritable(self.file.path, "it could not be before.")
 
         def write(packer: Packer) -> None:
+            check_room(self.file.path, state)
             pack_vectors(cursor, packer, model_id=model_id, state=state, goes_on=goes_on)
 
-        packed = self.file.save(write)
+        try:
+            packed = self.file.save(write)
+        except (IndexNotWritable, OSError):
+            self._failed = state
+            raise
         made = packed and unpacked_vectors(packed)
         self._known = self.file.stamp(), made
         return made
+
+    def has_failed(self, state: VectorsState) -> bool:
+        """Check that this process could not write a sidecar of these vectors.
+
+        On a full disk each try would write what there is room for.
+        """
+        return self._failed == state
+
+
+def check_room(path: Path, state: VectorsState) -> None:
+    """Check that the disk has room for a sidecar.
+
+    Raises:
+        IndexNotWritable: it has not.
+    """
+    import shutil
+
+    free, needed = shutil.disk_usage(path.parent).free, state.needed
+    if free < needed:
+        raise IndexNotWritable(path, f"it takes {needed:,} bytes, and {free:,} are free.")
 
 
 def lacks_little(cursor: Cursor, model_id: int, mapped: MappedVectors) -> bool:
@@ -236,7 +270,7 @@ def vector_sidecar_state(cursor: Cursor, index: Path, model_id: int) -> VectorSi
     """Compare the sidecar of an index with its tables."""
     now = vectors_state(cursor, model_id)
     few = now is None or now.vectors < LEAST
-    needed = 0 if now is None or few else now.vectors * (5 * now.dimensions + EACH)
+    needed = 0 if now is None or few else now.needed
     file = SidecarFile(index, VECTORS)
     try:
         packed = file.mapped()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -141,6 +142,24 @@ def test_the_second_question_of_a_process_makes_it(database):
     assert sidecar_of(database).exists()
     assert sidecar_of(database).stat().st_mode & 0o777 == 0o600
     assert is_mapped(database.path)
+
+
+def test_many_candidates_are_compared_in_parts(monkeypatch):
+    count = 20_000
+    monkeypatch.setattr(vector_matrix, "PART", 500)
+    vectors = np.repeat(some_vectors(1, 1), count, axis=0)
+    ids, signs = np.arange(count, dtype=np.uint32), np.zeros(count, np.uint64)
+    compared = Compared([Block(ids, signs, vectors)], QUERIES[0], None)
+    tracemalloc.start()
+    try:
+        found = compared.first(5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    monkeypatch.undo()
+    assert found == compared.first(5)
+    assert [number for number, _ in found] == [0, 1, 2, 3, 4]
+    assert peak < vectors.nbytes
 
 
 def test_few_vectors_have_none(database, monkeypatch):

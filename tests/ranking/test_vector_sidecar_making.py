@@ -20,16 +20,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.vectors import add
+from qmd.named_tuple import NamedTuple
 from qmd.operations.cleanup import cleanup
 from qmd.operations.doctor import examine
 from qmd.operations.index import Index
-from qmd.ranking import sidecar_file, vector_sidecar
+from qmd.ranking import sidecar_file, vector_matrix, vector_sidecar
 from qmd.ranking.sidecar_file import VECTORS, Packer, SidecarFile
 from qmd.ranking.vector_matrix import Matrix
 from qmd.storage.database import Database
 from qmd.storage.file_lock import errand
 from tests.ranking.vector_sidecars import (
     QUERIES,
+    WIDTH,
     check_answers,
     filled_index,
     is_mapped,
@@ -40,6 +42,12 @@ from tests.ranking.vector_sidecars import (
 )
 
 SHARED = [HealthCheck.function_scoped_fixture]
+
+
+class Usage(NamedTuple):
+    """Room on a disk, in bytes."""
+
+    free: int
 
 
 @pytest.fixture(autouse=True)
@@ -138,12 +146,32 @@ def test_arrays_that_do_not_fit_each_other_are_not_searched(database, name, chan
         {"note": {"state": ["print", "", 24, 5, "0"], "blocks": "2"}, "arrays": {}},
         {"note": {"state": [], "blocks": 1}, "arrays": {"ids_0": ["<u4", 0, 2**70]}},
         {"note": {"state": ["print", "", -1, 0, "0"], "blocks": 0}, "arrays": {}},
+        {"note": {}, "arrays": {"ids_0": ["1" * 5000, 0, 1]}},
     ],
 )
 def test_a_table_of_contents_of_another_program_is_not_believed(database, contents):
     text = json.dumps(contents).encode()
     data = text + VECTORS.mark + len(text).to_bytes(8, "little")
     replaced(database, data + xxhash.xxh3_128(data).digest())
+    assert not is_mapped(database.path)
+
+
+@pytest.mark.parametrize("change", ["pairs", "more", "shifted"])
+def test_a_type_or_a_start_that_no_sidecar_has_is_damage(database, change):
+    whole = sidecar_of(database).read_bytes()
+    end = len(whole) - sidecar_file.END
+    begin = end - int.from_bytes(whole[end + 8 : end + 16], "little")
+    contents = json.loads(whole[begin:end])
+    for name, (kind, start, count) in contents["arrays"].items():
+        contents["arrays"][name] = {
+            "pairs": (f"(2,){kind}", start, count // 2),
+            "more": (kind, start, -1),
+            "shifted": (kind, start + (1 if name == "scales_1" else 0), count),
+        }[change]
+    text = json.dumps(contents).encode()
+    data = whole[:begin] + text + VECTORS.mark + len(text).to_bytes(8, "little")
+    replaced(database, data + xxhash.xxh3_128(data).digest())
+    assert SidecarFile(database.path, VECTORS).mapped() is None
     assert not is_mapped(database.path)
 
 
@@ -173,7 +201,7 @@ def test_what_is_no_file_is_left_alone(database, tmp_path, kind):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from qmd.ranking import sidecar_file, vector_sidecar
+from qmd.ranking import sidecar_file, vector_matrix, vector_sidecar
 from qmd.ranking.vector_matrix import Matrix
 from qmd.storage.database import Database
 
@@ -293,6 +321,19 @@ def test_a_full_disk_leaves_what_was_there_and_searches_answer(database, monkeyp
     assert check_answers(database.path)
     assert not sidecar_of(database).exists()
     assert not SidecarFile(database.path, VECTORS).part.exists()
+
+
+def test_it_is_not_begun_where_the_disk_has_no_room_for_it(database, monkeypatch):
+    sidecar_of(database).unlink()
+    needed = 200 * (5 * WIDTH + vector_sidecar.EACH)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(free=needed - 1))
+    monkeypatch.setattr(vector_sidecar, "pack_vectors", None)
+    assert check_answers(database.path)
+    monkeypatch.undo()
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(free=needed))
+    assert check_answers(database.path)
+    assert sidecar_of(database).exists()
 
 
 # -- of an index with a model ---------------------------------------------------------
@@ -474,6 +515,37 @@ def test_a_server_that_cannot_save_it_holds_vectors_in_memory(server, held):
     assert server.engine.vector_indexes._maker.failed
     server.nearest("drink 7")
     assert held == [False, False, True]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_server_with_a_full_disk_tries_again_once_the_vectors_have_changed(
+    server, monkeypatch, many
+):
+    tries = []
+
+    def full(*_given, **_options):
+        tries.append(server.engine.vector_indexes._maker.failed)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(vector_sidecar, "pack_vectors", full)
+    if many:
+        monkeypatch.setattr(vector_matrix, "MOST", 1)
+    for _ in range(6):
+        assert server.nearest("drink 7")
+        server.engine.vector_indexes.settle()
+    assert tries == [False]
+    monkeypatch.undo()
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1)
+    if many:
+        monkeypatch.setattr(vector_matrix, "MOST", 1)
+    server.write("30.md", "# Drink 30\n\nNew.")
+    server.update()
+    monkeypatch.setattr(server.engine.vector_indexes, "renew", lambda _: None)
+    server.embed()
+    for _ in range(3):
+        assert server.nearest("drink 7")
+        server.engine.vector_indexes.settle()
+    assert beside(server).path.exists() == many
 
 
 def test_a_server_that_ends_does_not_wait_for_it(server, monkeypatch):

@@ -12,7 +12,8 @@ from qmd.ranking import nearest as neighbours
 from qmd.ranking import vector_blocks
 from qmd.ranking.nearest import Faster
 from qmd.ranking.vector_blocks import Block, joined_blocks
-from qmd.ranking.vector_matrix import Compared, _rounded, _summed_in_order
+from qmd.ranking.vector_matrix import Compared
+from qmd.ranking.vector_sums import rounded_scores, summed_in_order
 from qmd.storage.cursor import Cursor, Memory
 from qmd.types import Nearest
 
@@ -52,19 +53,22 @@ def test_only_chunks_that_may_answer_do_and_are_few_or_many(depth, some, monkeyp
 def test_a_half_of_a_millionth_is_rounded_away_from_0():
     # 1, 3 and 5 / 128 are 7,812.5, 23,437.5 and 39,062.5 millionths.
     scores = np.array([1 / 128, 3 / 128, 5 / 128, -1 / 128, 0.25, 0.0], np.float32)
-    assert _rounded(scores).tolist() == [0.007813, 0.023438, 0.039063, -0.007813, 0.25, 0.0]
-    assert _rounded(np.array([0.1234564, 0.1234566], np.float32)).tolist() == [0.123456, 0.123457]
+    assert rounded_scores(scores).tolist() == [0.007813, 0.023438, 0.039063, -0.007813, 0.25, 0.0]
+    assert rounded_scores(np.array([0.1234564, 0.1234566], np.float32)).tolist() == [
+        0.123456,
+        0.123457,
+    ]
 
 
 def test_products_are_added_up_one_after_the_other_in_32_bits():
     # 1 is lost beside 2 ** 24, and is not if the two 1 come first.
     large, ones = np.float32(2**24), np.ones(3, np.float32)
     vectors = np.array([[large, 1, 1], [1, 1, large]], np.float32)
-    assert _summed_in_order(vectors, ones, is_fused=False).tolist() == [2**24, 2**24 + 2]
+    assert summed_in_order(vectors, ones, is_fused=False).tolist() == [2**24, 2**24 + 2]
     near_one = np.array([[-1.00048828125, 1.000244140625]], np.float32)
     factors = np.array([1, 1.000244140625], np.float32)
-    assert _summed_in_order(near_one, factors, is_fused=False).tolist() == [0]
-    assert _summed_in_order(near_one, factors, is_fused=True).tolist() == [2**-24]
+    assert summed_in_order(near_one, factors, is_fused=False).tolist() == [0]
+    assert summed_in_order(near_one, factors, is_fused=True).tolist() == [2**-24]
 
 
 def test_what_a_block_has_is_found_among_others_by_number_and_sign():
