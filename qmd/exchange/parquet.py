@@ -277,8 +277,8 @@ def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextI
     Args:
         shift: is added to the numbers of documents and chunks.
     """
-    own: dict[str, dict[str, int]] = {
-        "postings": {"documents": shift.document_id},
+    own: dict[str, dict[str, int | None]] = {
+        "postings": {"documents": shift.document_id, "shorter": None},
         "words": {},
         "chunks": {"chunks": shift.chunk_id},
         "counters": {"documents": shift.document_id, "chunks": shift.chunk_id},
@@ -287,6 +287,8 @@ def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextI
         for file in files:
             load_vectors(cursor, file, shift=shift)
     elif name in own:
+        if name == "postings" and not cursor.one("import/has_lengths"):
+            own[name]["shorter"] = True
         cursor.run(f"import/{name}", files=_paths(files), **own[name])
         if name == "words":
             cursor.run("words/note_digest")
