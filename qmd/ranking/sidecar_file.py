@@ -55,6 +55,10 @@ LONGEST = 1 << 20
 Stamp = tuple[int, ...]
 """Device, inode, size and times of a sidecar."""
 
+TIMES = 2
+"""Times of a stamp, its last numbers: of the last write and of the last change. On Windows, the
+second is that of the creation."""
+
 NO_FILE: Stamp = ()
 """Stamp where there is no sidecar."""
 

@@ -34,6 +34,13 @@ SOME = 0.2
 quicker."""
 
 
+class NotFinite(ArithmeticError):
+    """A vector has no finite length, for which no bound of its similarity would hold.
+
+    Models, `embed` and `import` refuse such vectors.
+    """
+
+
 class Block(NamedTuple):
     """A block of vectors.
 
@@ -189,6 +196,9 @@ def read_vectors(
         wanted: their numbers, ascending.
         everything: there are no others between the first and the last one.
         goes_on: is called before each part, and may raise to end it.
+
+    Raises:
+        NotFinite: a vector has no finite length.
     """
     count = len(wanted)
     ids, signs = np.empty(count, np.uint32), np.empty(count, np.uint64)
@@ -205,6 +215,8 @@ def read_vectors(
             chunks=None if everything else as_json(some.tolist()),
         ).combine_chunks()
         read = table["vector"].chunk(0).flatten().to_numpy().reshape(len(some), -1)
+        if not np.isfinite(np.einsum("ij,ij->i", read, read)).all():
+            raise NotFinite("A vector has no finite length.")
         if not at:
             vectors = np.empty((count, read.shape[1]), np.float32)
         part = slice(at, at + len(some))

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 LARGEST_CODE, LARGEST_QUERY = 127, 32_767
 """Largest number of a code, and of a query."""
 
+LARGEST_BYTE = 128
+"""Largest size of a number of 8 bits. No code has -128, but a file of another program may."""
+
 LARGEST_SUM = 2**31 - 1
 """Largest sum of products of both."""
 
@@ -72,7 +75,7 @@ class CodedQuery:
 
     def __init__(self, vector: NDArray[np.float32]) -> None:
         most = float(np.abs(vector).max(initial=0)) or 1.0
-        largest = min(LARGEST_QUERY, LARGEST_SUM // (LARGEST_CODE * max(1, len(vector))))
+        largest = min(LARGEST_QUERY, LARGEST_SUM // (LARGEST_BYTE * max(1, len(vector))))
         self._scale = most / largest
         self._numbers = np.rint(vector / self._scale).astype(np.int16)
         exact = vector.astype(np.float64)

@@ -24,7 +24,14 @@ import numpy as np
 from qmd.errors import IndexNotWritable, JobRunning
 from qmd.models.batching import cores
 from qmd.ranking import vector_sidecar
-from qmd.ranking.vector_blocks import Block, IndexedVectors, is_much, joined_blocks, read_vectors
+from qmd.ranking.vector_blocks import (
+    Block,
+    IndexedVectors,
+    NotFinite,
+    is_much,
+    joined_blocks,
+    read_vectors,
+)
 from qmd.ranking.vector_codes import CodedQuery
 from qmd.ranking.vector_sidecar import (
     MappedVectors,
@@ -67,6 +74,9 @@ SHOWN = 1e-6
 
 KIND = "matrix"
 """Kind of the cached matrix, while the index stays attached."""
+
+LEFT = "vectors left to DuckDB"
+"""Kind of the cached number of a model that has a vector without a finite length."""
 
 
 class Compared:
@@ -257,7 +267,7 @@ class Matrix:
     def _current(self, cursor: Cursor, model_id: int) -> list[Block] | None:
         """Return the current vectors of the index; None outside of a read."""
         memory = cursor.memory
-        if memory is None:
+        if memory is None or memory.held.get(LEFT) == model_id:
             return None
         known: list[Block] | None = memory.of(KIND).get(model_id)
         if known is None:
@@ -331,9 +341,13 @@ class Matrix:
             return None
         if len(new):
             everything = len(new) == len(ids)
-            read = read_vectors(
-                cursor, model_id, new, everything=everything, goes_on=cancellation.check
-            )
+            try:
+                read = read_vectors(
+                    cursor, model_id, new, everything=everything, goes_on=cancellation.check
+                )
+            except NotFinite:
+                memory.held[LEFT] = model_id
+                return None
             memory.stands_for_file |= read.vectors.nbytes > MUCH
             own.append(read)
         self._held = joined_blocks(own)

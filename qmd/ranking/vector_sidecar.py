@@ -7,6 +7,7 @@ the same model in the same index.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,10 @@ import numpy as np
 
 from qmd.errors import IndexNotWritable
 from qmd.named_tuple import NamedTuple
-from qmd.ranking.sidecar_file import NO_FILE, VECTORS, Packed, Packer, SidecarFile, Stamp
-from qmd.ranking.vector_blocks import Block, IndexedVectors, is_much, read_vectors
+from qmd.ranking.sidecar_file import NO_FILE, TIMES, VECTORS, Packed, Packer, SidecarFile, Stamp
+from qmd.ranking.vector_blocks import Block, IndexedVectors, NotFinite, is_much, read_vectors
 from qmd.ranking.vector_codes import Codes
+from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor, Memory
 from qmd.storage.file_version import is_settled
 
@@ -97,6 +99,9 @@ def pack_vectors(
     Args:
         state: of the vectors now.
         goes_on: is called again and again, and may raise to end it.
+
+    Raises:
+        NotFinite: a vector has no finite length.
     """
     ids = IndexedVectors.of(cursor, model_id).ids
     starts = range(0, len(ids), BLOCK)
@@ -166,25 +171,30 @@ class VectorSidecar:
         self.file = SidecarFile(index, VECTORS)
         self._known: tuple[Stamp, MappedVectors | None] = NO_FILE, None
         self._failed: VectorsState | None = None
+        self._turn = threading.Lock()  # of searches and of a thread that makes it
 
     def current(self, memory: Memory) -> MappedVectors | None:
         """Map the sidecar, once while it is the same file; None if the file is no sidecar.
 
         A process that ends after one command trusts the checksum of a file that an earlier one
         has found to be right, by its stamp.
+
+        Raises:
+            Stopped: the caller has cancelled.
         """
-        stamp = self.file.stamp()
-        if stamp != self._known[0]:
-            packed = None
-            try:
-                packed = self._mapped(stamp, memory) if stamp != NO_FILE else None
-            except OSError as error:
-                note_unused(error)
-            self._known = stamp, packed and unpacked_vectors(packed)
-        return self._known[1]
+        with cancellation.holding(self._turn):
+            stamp = self.file.stamp()
+            if stamp != self._known[0]:
+                packed = None
+                try:
+                    packed = self._mapped(stamp, memory) if stamp != NO_FILE else None
+                except OSError as error:
+                    note_unused(error)
+                self._known = stamp, packed and unpacked_vectors(packed)
+            return self._known[1]
 
     def _mapped(self, stamp: Stamp, memory: Memory) -> Packed | None:
-        if memory.facts is None or not is_settled(stamp[-1]):
+        if memory.facts is None or not is_settled(max(stamp[-TIMES:])):
             return self.file.mapped()
         found: list[Packed | None] = []
 
@@ -220,8 +230,12 @@ class VectorSidecar:
         except (IndexNotWritable, OSError):
             self._failed = state
             raise
+        except NotFinite as error:
+            self._failed = state
+            raise IndexNotWritable(self.file.path, "a vector has no finite length.") from error
         made = packed and unpacked_vectors(packed)
-        self._known = self.file.stamp(), made
+        with self._turn:
+            self._known = self.file.stamp(), made
         return made
 
     def has_failed(self, state: VectorsState) -> bool:

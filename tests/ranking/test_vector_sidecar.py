@@ -270,6 +270,19 @@ def test_the_error_of_a_code_is_no_less_than_the_difference_it_makes(rows, query
     assert part.tolist() == near[chosen].tolist()
 
 
+@pytest.mark.skipif(not vector_codes.is_compiled(), reason="needs compiled products")
+def test_no_sum_of_a_code_that_no_vector_has_exceeds_its_bits():
+    """A damaged file may have -128: its sums stay what they are."""
+    width = 1024
+    codes = Codes(
+        np.full((1, width), -128, np.int8), np.ones(1, np.float32), np.ones(1, np.float32)
+    )
+    for sign in (1, -1):
+        out = np.empty(1, np.float32)
+        CodedQuery(np.full(width, sign, np.float32)).compare(codes, out, None)
+        assert out[0] == pytest.approx(-128 * sign * width, rel=1e-3)
+
+
 def test_the_same_vectors_added_again_are_those_of_the_sidecar(database):
     make_sidecar(database)
 

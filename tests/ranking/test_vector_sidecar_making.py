@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.vectors import add
+from qmd.errors import IndexNotWritable
 from qmd.named_tuple import NamedTuple
 from qmd.operations.cleanup import cleanup
 from qmd.operations.doctor import examine
@@ -336,6 +338,54 @@ def test_it_is_not_begun_where_the_disk_has_no_room_for_it(database, monkeypatch
     assert sidecar_of(database).exists()
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "1e30"])
+def test_vectors_that_have_no_length_are_left_to_duckdb(database, monkeypatch, number):
+    """Only a program that edits the file writes them: bounds of similarities would not hold."""
+    sidecar_of(database).unlink()
+    spoilt = (
+        "update embeddings set vector = list_transform(vector, lambda one: "
+        f"'{number}'::float) where chunk_id = 77"
+    )
+    database.write(lambda cursor: cursor.connection.execute(spoilt))
+    with pytest.raises(IndexNotWritable, match="finite"):
+        make_sidecar(database)
+    read = []
+    real = vector_matrix.read_vectors
+    monkeypatch.setattr(
+        vector_matrix, "read_vectors", lambda *g, **o: (read.append(1), real(*g, **o))[1]
+    )
+    assert not check_answers(database.path)
+    assert len(read) == 1  # not at each search
+    assert not sidecar_of(database).exists()
+    assert not SidecarFile(database.path, VECTORS).part.exists()
+
+
+def test_two_threads_map_it_once(database, monkeypatch):
+    mapped = []
+    real = SidecarFile.mapped
+
+    def slowly(self, **options):
+        mapped.append(self.path)
+        time.sleep(0.05)
+        return real(self, **options)
+
+    monkeypatch.setattr(SidecarFile, "mapped", slowly)
+    sidecar = vector_sidecar.VectorSidecar(database.path)
+    found, begin = [], threading.Barrier(4)
+
+    def search():
+        begin.wait()
+        found.append(database.read(lambda cursor: sidecar.current(cursor.memory)))
+
+    threads = [threading.Thread(target=search) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(mapped) == 1
+    assert [each is found[0] for each in found] == [True] * 4
+
+
 # -- of an index with a model ---------------------------------------------------------
 
 
@@ -411,6 +461,26 @@ def test_a_checksum_is_compared_once_for_commands_and_again_after_any_change(fil
         file.seek(len(whole) // 2)
         file.write(bytes([whole[len(whole) // 2] ^ 255]))
     assert ask() == (expected, 1)
+
+
+def test_a_file_whose_time_is_yet_to_come_is_checked_by_each_command(filled, monkeypatch):
+    """On Windows, the last of the times of a file is that of its creation."""
+    filled.embed()
+    compared = []
+    real = sidecar_file._checksum
+    monkeypatch.setattr(
+        sidecar_file, "_checksum", lambda *given: (compared.append(given), real(*given))[1]
+    )
+    monkeypatch.setattr("qmd.processes.leave_open", True)  # as in a command
+    later = time.time_ns() + 3600 * 10**9
+    monkeypatch.setattr(vector_sidecar, "is_settled", lambda changed: changed < later)
+    monkeypatch.setattr("qmd.storage.saved_facts.is_settled", lambda _: True)
+    os.utime(beside(filled).path, ns=(later, later))
+    for _ in range(3):
+        filled.engine.close()
+        filled.engine = Index(filled.engine.place, filled.engine.models.machine)
+        assert filled.nearest("drink 7")
+    assert len(compared) == 3
 
 
 def test_cleanup_removes_it(filled):
