@@ -169,7 +169,8 @@ class Attachment:
 
     def _set_limit(self, memory_limit: str) -> None:
         if self._limit != memory_limit:
-            with suppress(DatabaseError):  # more is in use just now: the next read tries again
+            self._limit = ""  # unknown: if more is in use just now, the next read tries again
+            with suppress(DatabaseError):
                 self._engine().execute(filled("store/limit_memory", limit=memory_limit))
                 self._limit = memory_limit
 
