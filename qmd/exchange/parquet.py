@@ -277,8 +277,8 @@ def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextI
     Args:
         shift: is added to the numbers of documents and chunks.
     """
-    own: dict[str, dict[str, int | None]] = {
-        "postings": {"documents": shift.document_id, "shorter": None},
+    own: dict[str, dict[str, int | str]] = {
+        "postings": {"documents": shift.document_id, "left_out": ""},
         "words": {},
         "chunks": {"chunks": shift.chunk_id},
         "counters": {"documents": shift.document_id, "chunks": shift.chunk_id},
@@ -288,7 +288,7 @@ def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextI
             load_vectors(cursor, file, shift=shift)
     elif name in own:
         if name == "postings" and not cursor.one("import/has_lengths"):
-            own[name]["shorter"] = True
+            own[name]["left_out"] = "length"
         cursor.run(f"import/{name}", files=_paths(files), **own[name])
         if name == "words":
             cursor.run("words/note_digest")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
+from collections.abc import Callable
 
 
 def keep_memory() -> None:
@@ -12,9 +14,7 @@ def keep_memory() -> None:
     By default glibc returns each to the system, and the next one costs its page faults again: a
     tenth of the time of indexing. The largest are still returned. It holds for the whole process.
     """
-    import ctypes
-
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    mallopt = _of_the_system("mallopt")
     if mallopt is not None:
         trim_threshold, mmap_threshold = -1, -3  # malloc.h
         mallopt(mmap_threshold, 1 << 24)
@@ -23,11 +23,19 @@ def keep_memory() -> None:
 
 def return_memory() -> None:
     """Return to the system what the allocator has kept: what follows needs other memory."""
-    import ctypes
-
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = _of_the_system("malloc_trim")
     if trim is not None:
         trim(0)
+
+
+def _of_the_system(name: str) -> Callable[..., object] | None:
+    """Return a function of the C library; None if it lacks it, as on Windows and macOS."""
+    if sys.platform == "win32":
+        return None  # ctypes does not load the process itself there
+    import ctypes
+
+    found: Callable[..., object] | None = getattr(ctypes.CDLL(None), name, None)
+    return found
 
 
 class _Sparing:

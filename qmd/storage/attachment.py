@@ -40,6 +40,9 @@ LEAST_MEMORY = "64MB"
 """Buffer memory of DuckDB for a file whose content is cached elsewhere. It is enough for the parts
 of tables that every search reads, and for the texts of some searches."""
 
+SPARING_MEMORY = "256MB"
+"""Buffers of DuckDB while a statement reads whole tables once: what it would cache is of no use."""
+
 ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -74,7 +77,7 @@ class Attachment:
         self._memory_limit = memory_limit
         self._threads = threads
         self._root: Connection | None = None
-        self._is_small = False
+        self._limit = memory_limit  # of the engine now
         self._is_vacuuming = True
         self._spill = spill_folder(path)
 
@@ -95,19 +98,25 @@ class Attachment:
         name = "store/attach_to_read"
         attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
-    def attach_to_write(self, began: float | None = None, *, is_merge: bool = False) -> None:
+    def attach_to_write(
+        self, began: float | None = None, *, is_merge: bool = False, sparing: bool = False
+    ) -> None:
         """Attach the file for reading and writing.
 
         Args:
             began: see `attach_to_read`.
             is_merge: what is written is sorted postings, in large row groups.
+            sparing: see `spare`.
 
         Raises:
             IndexFailure: it is busy, unreadable, or cannot be written.
         """
         if is_unfinished(self._path):
             self._path.resolve().unlink()
-        self.grow()
+        if sparing:
+            self.spare()
+        else:
+            self.grow()
         if self._is_vacuuming is is_merge:
             tasks = 0 if is_merge else VACUUM_TASKS
             self._engine().execute(filled("store/limit_vacuum", tasks=tasks))
@@ -141,33 +150,29 @@ class Attachment:
         From then on, such a part takes the place of another one until `grow`: to allocate new
         memory for it takes as long as to read it. No other thread may use the engine meanwhile.
         """
-        if not self._is_small:
-            self._is_small = True
-            with suppress(DatabaseError):  # memory in use is not released, now
-                self._engine().execute(filled("store/limit_memory", limit=LEAST_MEMORY))
+        self._set_limit(self._at_most(LEAST_MEMORY))
 
     def grow(self) -> None:
         """Give the engine all of its memory again."""
-        if self._is_small:
-            with suppress(DatabaseError):  # others use all of it now: the next read tries again
-                self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
-                self._is_small = False
+        self._set_limit(self._memory_limit)
 
-    def limit(self, memory_limit: str) -> str:
-        """Limit DuckDB's buffers from now on, unless others use more of them just now.
+    def spare(self) -> None:
+        """Give the engine little memory, for statements that read whole tables once.
 
-        Args:
-            memory_limit: as DuckDB writes it.
-
-        Returns:
-            The limit until now.
+        No other thread may use it meanwhile: its statements may need more. Those that begin call
+        `grow`.
         """
-        before, self._memory_limit = self._memory_limit, memory_limit
-        root = self._root
-        if root is not None and not self._is_small:
+        self._set_limit(self._at_most(SPARING_MEMORY))
+
+    def _at_most(self, memory_limit: str) -> str:
+        return min(memory_limit, self._memory_limit, key=_bytes)
+
+    def _set_limit(self, memory_limit: str) -> None:
+        if self._limit != memory_limit:
+            self._limit = ""  # unknown: if more is in use just now, the next read tries again
             with suppress(DatabaseError):
-                root.execute(filled("store/limit_memory", limit=memory_limit))
-        return before
+                self._engine().execute(filled("store/limit_memory", limit=memory_limit))
+                self._limit = memory_limit
 
     def leave(self, cursors: Sequence[object]) -> bool:
         """Leave an engine without the file to the end of the process, which frees it at once.
@@ -183,7 +188,7 @@ class Attachment:
         if not processes.leave_open or _LEFT or self._root is None or self._spill.exists():
             return False
         _LEFT.extend((self._root, *cursors))
-        self._root = None
+        self._root, self._limit = None, self._memory_limit
         return True
 
     def drop(self) -> None:
@@ -191,7 +196,7 @@ class Attachment:
         if self._root is not None:
             self._root.close()
             self._root = None
-            self._is_small = False
+            self._limit = self._memory_limit
             self._is_vacuuming = True
 
     def _engine(self) -> Connection:
@@ -205,6 +210,13 @@ class Attachment:
                 }
             )
         return self._root
+
+
+def _bytes(memory_limit: str) -> float:
+    """Return the bytes of a limit such as `1GB` or `953.6 MiB`."""
+    number = memory_limit.rstrip("KMGTiB ")
+    unit = memory_limit[len(number) :].strip()
+    return float(number) * (1024.0 if "i" in unit else 1000.0) ** " KMGT".index(unit[0])
 
 
 def attach(

@@ -19,10 +19,7 @@ from qmd.storage.cursor import Connection, Cursor
 from qmd.storage.descriptors import ensure_descriptors
 from qmd.storage.duckdb_errors import translating
 from qmd.storage.file_version import is_settled, version_of, wal_path
-from qmd.storage.thread_lock import Result, ThreadLock
-
-SPARING_MEMORY = "256MB"
-"""Buffers of DuckDB while a statement reads whole tables once: what it would cache is of no use."""
+from qmd.storage.thread_lock import IS_SPARING, Result, ThreadLock
 
 
 class Database(ThreadLock):
@@ -107,16 +104,18 @@ class Database(ThreadLock):
     def sparingly(self, work: Callable[[], Result]) -> Result:
         """Run reads and writes with less memory for DuckDB, which spills what exceeds it to disk.
 
+        Beside reads of other threads they have as much as those.
+
         Args:
             work: runs again with all memory, from its beginning, if this is not enough.
         """
-        before = self._attachment.limit(SPARING_MEMORY)
+        token = IS_SPARING.set(True)
         try:
             return work()
         except NotEnoughMemory:
             pass
         finally:
-            self._attachment.limit(before)
+            IS_SPARING.reset(token)
         return work()
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:

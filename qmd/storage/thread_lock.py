@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,6 +43,9 @@ WATCH_SECONDS = 0.03
 SHED_READS = 32
 """Reads after which DuckDB's pages are released where postings outside of it stand for them: what
 it keeps then is the texts of earlier results."""
+
+IS_SPARING: ContextVar[bool] = ContextVar("is_sparing", default=False)
+"""Whether what this thread reads and writes is to leave DuckDB with little memory."""
 
 MIN_WAIT_SECONDS = 0.2
 """Seconds that a use waits for other processes at least, within its timeout."""
@@ -138,7 +142,9 @@ class ThreadLock:
                         self._detach()
                 else:
                     break
-            if not small:
+            if IS_SPARING.get() and not self._active:
+                self._attachment.spare()
+            elif not small:
                 self._attachment.grow()
             is_spare = self._idle and not aside
             cursor = self._idle.pop() if is_spare else Cursor(self._attachment.connection())
@@ -293,7 +299,9 @@ class ThreadLock:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
         before = extent_of(self.path)
         with self._attaching():
-            self._attachment.attach_to_write(self._began, is_merge=is_merge)
+            self._attachment.attach_to_write(
+                self._began, is_merge=is_merge, sparing=IS_SPARING.get()
+            )
         self._last_in = time.monotonic()
         try:
             with translating(self.path):

@@ -16,6 +16,7 @@ from qmd.errors import NotEnoughMemory
 from qmd.ingest import grouping
 from qmd.ingest.folder_changes import Change, FolderChanges
 from qmd.ingest.indexed_terms import indexed_vocabulary
+from qmd.ingest.memory import keep_memory, return_memory
 from qmd.ranking import postings_reader
 from qmd.ranking.sidecar_file import POSTINGS, Packer
 
@@ -67,6 +68,15 @@ def test_the_words_of_an_update_are_free_when_it_is_done(library):
             assert there() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("change", [keep_memory, return_memory])
+def test_the_allocator_is_left_as_it_is_on_windows(monkeypatch, change):
+    monkeypatch.setattr("ctypes.CDLL", lambda _: pytest.fail("it cannot load the process itself"))
+    with pytest.raises(pytest.fail.Exception):
+        change()
+    monkeypatch.setattr("sys.platform", "win32")
+    change()
 
 
 def limit(cursor):

@@ -199,3 +199,47 @@ def test_a_small_read_that_needs_more_memory_runs_again_with_all_of_it(database,
     assert limits[0] == "195.3 KiB"
     assert len(limits) == 2
     assert limits[1] != limits[0]
+
+
+def test_sparing_uses_of_two_threads_leave_all_of_the_memory(database, beside):
+    index = database(warm=True)
+    index.write(setting("sencha"))
+    before = index.read(limit)
+    first, second = Held(), Held()
+    results = [first.begun(lambda read, work: beside(index.sparingly, lambda: read(work)), index)]
+    results.append(
+        second.begun(lambda read, work: beside(index.sparingly, lambda: read(work)), index)
+    )
+    for held, result in zip((first, second), results, strict=True):
+        held.go.set()
+        assert result.result() == "sencha"
+    assert index.read(limit) == before
+    assert index.sparingly(lambda: index.read(limit)) == "244.1 MiB"
+    assert index.sparingly(lambda: index.write(limit)) == "244.1 MiB"
+    assert index.write(limit) == before
+
+
+def test_others_have_all_of_the_memory_beside_a_sparing_use(database, beside):
+    index = database(warm=True)
+    index.write(setting("sencha"))
+    before = index.read(limit)
+    held = Held()
+
+    def with_others():
+        found = [index.read(limit), beside(index.read, limit).result(), index.read(limit)]
+        result = held.begun(beside, index)
+        found.append(index.read(limit))
+        held.go.set()
+        result.result()
+        return [*found, beside(index.write, limit).result(), index.read(limit)]
+
+    little = "244.1 MiB"
+    assert index.sparingly(with_others) == [little, before, little, before, before, little]
+
+
+@pytest.mark.parametrize(("whole", "told"), [("60MB", "57.2 MiB"), ("0.2 GiB", "204.7 MiB")])
+def test_a_sparing_use_has_no_more_memory_than_others(database, whole, told):
+    index = database(memory_limit=whole)
+    index.write(setting("sencha"))
+    assert index.read(limit) == told
+    assert index.sparingly(lambda: index.read(limit)) == told
