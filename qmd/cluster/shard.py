@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +63,10 @@ class Shard:
     def __init__(
         self, path: Path, *, in_memory: bool = True, workers: Callable[[], Workers] | None = None
     ) -> None:
-        from qmd.ranking.postings_loader import Holder
+        from qmd.ranking.postings_loader import BackgroundReader, Holder
 
         self._database = Database(path, warm=True)
+        self._maker = BackgroundReader(self._database, "qmd-vectors")
         self._holder = Holder(self._database)
         self._in_memory = in_memory
         if in_memory:
@@ -106,7 +108,10 @@ class Shard:
     def _nearest(
         self, cursor: Cursor, parameters: Mapping[str, Value]
     ) -> list[tuple[int, float]] | None:
-        """Find the nearest chunks by the matrix; None if it would be too large for the memory."""
+        """Find the nearest chunks by the matrix; None if it is too large, or yet to be made.
+
+        The sidecar of many vectors is made in the background, and DuckDB compares them meanwhile.
+        """
         import json
 
         import numpy as np
@@ -117,19 +122,31 @@ class Shard:
         vector = np.array(json.loads(str(parameters["vector"])), np.float32)
         made = vector_matrix.Matrix(str(number), self._path)
         matrix = self._matrices.setdefault(number, made)
+        matrix.makes = self._maker.failed
         chunks = parameters.get("chunks")
         compared = matrix.compared(
             cursor, vector, model_id=number, chunks=None if chunks is None else str(chunks)
         )
+        if matrix.lacks_sidecar:
+            self._maker.prepare(partial(self._save, matrix, number))
         return None if compared is None else compared.first(int(str(parameters["depth"])))
+
+    def _save(self, matrix: Matrix, model_id: int, cursor: Cursor) -> None:
+        matrix.save(cursor, model_id=model_id, goes_on=self._maker.check)
 
     def load(self) -> None:
         """Load the postings into memory, and wait for it."""
         if self._in_memory:
             self._holder.prepare()
-            self._holder.settle()
+            self.settle()
+
+    def settle(self) -> None:
+        """Wait for the end of what is loaded or made in the background."""
+        self._holder.settle()
+        self._maker.settle()
 
     def close(self) -> None:
         """Close the file."""
+        self._maker.close()
         self._holder.close()
         self._database.close()

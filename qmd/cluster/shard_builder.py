@@ -71,6 +71,7 @@ def build(task: ShardTask, progress: Callable[[int, int], object] | None = None)
     place.config.write_text(settings_text(task.collection), encoding="utf-8")
     index = Index(place, task.machine)
     index.log = None
+    index.makes_sidecars = False  # they would be removed with the folder
     try:
         index.sync()  # a read would go on without the settings that a full disk does not take
         _update(index, task, progress)

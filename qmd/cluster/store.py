@@ -163,12 +163,16 @@ class ShardStore:
             part.unlink(missing_ok=True)
 
     def tidy(self, manifest: BuildManifest) -> None:
-        """Remove copies of shards that are not of a build."""
+        """Remove copies of shards that are not of a build, and the files beside them.
+
+        Those that Windows does not remove, since they are mapped, are removed the next time.
+        """
         if self.is_remote:
-            kept = {f"{each.sha256}.duckdb" for each in manifest.shards}
-            for each in self.folder.glob("*.duckdb"):
-                if each.name not in kept:
-                    each.unlink(missing_ok=True)
+            kept = {each.sha256 for each in manifest.shards}
+            for each in self.folder.glob("*.duckdb*"):
+                if each.name.partition(".")[0] not in kept:
+                    with suppress(FileNotFoundError, PermissionError):
+                        each.unlink()
 
 
 def _compare(path: Path, shard: ShardFile, named: str | None = None) -> None:

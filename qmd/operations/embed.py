@@ -187,6 +187,6 @@ async def run_embed(
         merge = partial(maintenance.merge, index.database, at_leisure=True)
         with suppress(IndexFailure):  # the vectors are there; another time will do
             await to_thread.run_sync(merge)
-    if report.chunks:
+    if report.chunks and index.makes_sidecars:
         await to_thread.run_sync(index.vector_indexes.renew, space)
     return report

@@ -55,10 +55,12 @@ class Index:
         log: log of searches; None keeps none, whatever index.yml says.
         holder: postings in memory.
         deadline: seconds to wait for other machines, on top of what an answer takes here.
+        makes_sidecars: `update` and `embed` save postings and vectors for others to map.
         tried_share: share of keywords to search with, in place of that in index.yml.
     """
 
     deadline = 0.0
+    makes_sidecars = True
 
     log: search_log.Log | None
     tried_share: float | None = None

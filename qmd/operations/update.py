@@ -222,7 +222,8 @@ async def _put_in_order(index: Index, read: int) -> None:
         await to_thread.run_sync(maintenance.sort_words, index.database)
     await to_thread.run_sync(settle, index.database)
     await to_thread.run_sync(free_old_texts, index.database)
-    await to_thread.run_sync(index.holder.renew)
+    if index.makes_sidecars:
+        await to_thread.run_sync(index.holder.renew)
 
 
 def update_small(

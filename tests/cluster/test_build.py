@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +18,14 @@ from qmd.cluster import manifest as manifests
 from qmd.cluster import shard_builder
 from qmd.cluster.build import one_by_one
 from qmd.cluster.numbers import numbers_by_shard, overall_number, shard_of
+from qmd.cluster.shard import NEAREST, ROWS, Shard, ShardRequest
 from qmd.cluster.store import ShardStore
 from qmd.cluster.verify import verify
 from qmd.errors import NotAManifest, ShardDamaged
 from qmd.operations.search import search
+from qmd.ranking.postings_loader import Holder
+from qmd.ranking.vector_indexes import VectorIndexes
+from qmd.ranking.vector_matrix import Matrix
 from tests.cluster import corpus
 from tests.library import FakeEmbedder, Library
 
@@ -101,6 +107,44 @@ def test_nothing_that_stays_is_embedded_again(faked: Library, fake: FakeEmbedder
     built = corpus.build_shards(faked, 4, embeds=True)
     assert len(fake.made) == 1
     assert sum(each.vectors for each in built.manifest.shards) == 13
+
+
+def test_no_shard_gets_a_file_of_vectors_that_its_build_would_remove(
+    faked: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(VectorIndexes, "renew", lambda *given: made.append(given))
+    monkeypatch.setattr(Holder, "renew", lambda *given: made.append(given))
+    _write(faked)
+    corpus.build_shards(faked, 2, embeds=True)
+    assert made == []
+
+
+def test_a_shard_makes_its_file_of_vectors_beside_its_searches(
+    faked: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qmd.ranking.vector_sidecar.LEAST", 1)
+    _write(faked)
+    built = corpus.build_shards(faked, 1, embeds=True)
+    path = corpus.folder_of(faked, 1) / built.manifest.shards[0].file
+    beside = path.with_name(f"{path.name}.vectors")
+    vector = json.dumps(FakeEmbedder().vector("green tea").tolist())
+    asked = {"model_id": 1, "vector": vector, "depth": 5, "chunks": None}
+    held = []
+    real = Matrix.compared
+
+    def compared(*given: Any, **options: Any) -> Any:
+        held.append((found := real(*given, **options)) is not None)
+        return found
+
+    monkeypatch.setattr(Matrix, "compared", compared)
+    with closing(Shard(path)) as shard:
+        first = shard.answer(ShardRequest(ROWS, (NEAREST, asked)))
+        shard.settle()
+        assert beside.exists()
+        assert shard.answer(ShardRequest(ROWS, (NEAREST, asked))) == first
+    assert len(first) == 5
+    assert held == [False, True]
 
 
 def test_the_build_before_stays_until_the_next_but_one(library: Library) -> None:

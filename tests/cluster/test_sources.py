@@ -20,6 +20,7 @@ import pytest
 from pyarrow import fs
 
 from qmd.cluster import build_lock, store
+from qmd.cluster.manifest import BuildManifest, ShardFile
 from qmd.cluster.store import ShardStore
 from qmd.errors import BuildTakenOver, ClusterFailure
 
@@ -251,6 +252,24 @@ def test_a_copy_that_is_of_another_build_is_refused(bucket: str, qmd: Qmd, tmp_p
     with pytest.raises(ClusterFailure, match="its checksum differs; it may be of another build"):
         found.local(shard)
     assert list(found.folder.glob("*.duckdb")) == list(found.folder.glob("*.part")) == []
+
+
+def test_files_beside_copies_of_shards_go_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    found = ShardStore(f"file://{tmp_path}/store")
+    found.folder.mkdir(parents=True)
+    suffixes = ["", ".vectors", ".vectors.part", ".vectors.lock", ".postings", ".lock", ".readers"]
+    kept, gone = ("a" * 64, "b" * 64)
+    beside = [f"{kept}.duckdb{suffix}" for suffix in suffixes]
+    others = ["manifest.json", f"{gone}.123.part"]  # of another process, which copies it
+    orphans = [f"{gone}.duckdb{suffix}" for suffix in suffixes] + [f"{'c' * 64}.duckdb.vectors"]
+    for name in beside + others + orphans:
+        (found.folder / name).touch()
+    shard = ShardFile(0, "builds/1/0.duckdb", 1, kept, "", 1, 1)
+    found.tidy(BuildManifest("1", 1, "1", "notes", "", "*.md", None, (shard,)))
+    assert sorted(each.name for each in found.folder.iterdir()) == sorted(beside + others)
 
 
 def test_a_store_that_is_not_there_is_told(qmd: Qmd, monkeypatch: pytest.MonkeyPatch) -> None:
