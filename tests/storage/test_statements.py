@@ -140,8 +140,8 @@ def test_a_statement_gives_the_columns_of_its_header(name, noted):
         return caught.value.args[0]
 
     expected = [(column, written(kind)) for column, kind in _OUT.findall(header(name))]
-    for given in (sparse, whole) if "-- if $" in statement(name) else (sparse,):
-        found = [(column, written(str(kind))) for column, kind in columns(given)]
+    for values in (sparse, whole) if "-- if $" in statement(name) else (sparse,):
+        found = [(column, written(str(kind))) for column, kind in columns(values)]
         assert not expected or found == expected
     assert noted.found("cup") == ["tea.md"]
 
