@@ -313,7 +313,12 @@ def test_a_pure_wheel_is_for_every_system_and_has_nothing_compiled(tmp_path):
     (wheel,) = tmp_path.iterdir()
     assert wheel.name.endswith("-py3-none-any.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "qmd/ingest/compiled/words.pyx" in names
+    sources = {file.relative_to(ROOT).as_posix() for file in (ROOT / "qmd").rglob("*.pyx")}
+    assert sources >= {
+        "qmd/ingest/compiled/words.pyx",
+        "qmd/ranking/compiled/code_products.pyx",
+    }
+    assert sources <= set(names)
     assert [name for name in names if name.endswith("/share/man/man1/qmd.1")]
     assert not [name for name in names if name.endswith((".so", ".pyd"))]
 

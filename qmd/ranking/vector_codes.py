@@ -1,10 +1,10 @@
 """Bounds of similarities from vectors with one byte a number.
 
-A code of a vector has each number to a 127th part of the largest, and the length of what the code
-lacks. The product of a query with a code is that with the vector up to this length, by the
-inequality of Cauchy and Schwarz: vectors whose upper bound is below the lower bound of enough
-others need not be compared. So nothing is missed. Sign bits take an eighth part of a code, and
-have no such bound.
+A code of a vector has its numbers divided by a scale and rounded, from -127 to 127, the scale, and
+the length of the difference to the vector. The product of a query with a code is that with the
+vector up to this length, by the inequality of Cauchy and Schwarz: vectors whose upper bound is
+below the lower bound of enough others need not be compared. So nothing is missed. Sign bits take an
+eighth part of a code, and have no such bound.
 """
 
 from __future__ import annotations
