@@ -70,7 +70,7 @@ def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[PostingColumns, list[str
             offsets.append(len(positions))
     none = memoryview(array("I"))
     found = PostingColumns(
-        memoryview(terms), memoryview(numbers), none, none, none, none,
+        memoryview(terms), memoryview(numbers), none, none, none,
         memoryview(offsets), memoryview(positions), none, memoryview(starts),
     )  # fmt: skip
     return found, list(hashes.values())

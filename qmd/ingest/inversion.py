@@ -90,7 +90,7 @@ def plainly_tokenised(
     distinct = dict.fromkeys(chain.from_iterable(chain.from_iterable(split)))
     vocabulary.learn(distinct, code)
     pieces = {word: vocabulary.pieces(word, code) for word in distinct}
-    rows: list[tuple[int, int, list[int], int, list[int]]] = []
+    rows: list[tuple[int, int, list[int], list[int]]] = []
     all_lengths: list[int] = []
     all_starts: list[int] = []
     for number, fields in enumerate(split):
@@ -110,23 +110,21 @@ def plainly_tokenised(
                 lengths[field] += len(parts)
                 place += width
             place += 1
-        length = sum(lengths)
         rows += [
-            (term_id, number, frequencies, length, sorted(positions))
+            (term_id, number, frequencies, sorted(positions))
             for term_id, (frequencies, positions) in found.items()
         ]
         all_lengths += lengths
     rows.sort(key=lambda row: row[:2])
     offsets = [0]
     for row in rows:
-        offsets.append(offsets[-1] + len(row[4]))
+        offsets.append(offsets[-1] + len(row[3]))
     columns = (
         [row[0] for row in rows],
         [row[1] for row in rows],
         *([row[2][field] for row in rows] for field in range(len(FIELDS))),
-        [row[3] for row in rows],
         offsets,
-        chain.from_iterable(row[4] for row in rows),
+        chain.from_iterable(row[3] for row in rows),
         all_lengths,
         all_starts,
     )

@@ -24,7 +24,6 @@ class PostingColumns(NamedTuple):
         term_id: int64.
         number: uint32, the document's within the batch.
         title_frequency, path_frequency, body_frequency: uint32, occurrences in a field.
-        length: uint32, occurrences of all terms in the document.
         offsets: int32, one more than there are postings, into `positions`.
         positions: uint32, ascending within a posting.
         lengths: uint32, three to a document: occurrences of all terms in each field.
@@ -36,14 +35,13 @@ class PostingColumns(NamedTuple):
     title_frequency: memoryview
     path_frequency: memoryview
     body_frequency: memoryview
-    length: memoryview
     offsets: memoryview
     positions: memoryview
     lengths: memoryview
     starts: memoryview
 
 
-CODES: tuple[Literal["q", "I", "i"], ...] = ("q", *"IIIII", "i", *"III")
+CODES: tuple[Literal["q", "I", "i"], ...] = ("q", *"IIII", "i", *"III")
 """Type codes of these columns for `array`."""
 
 
@@ -70,11 +68,11 @@ def plainly_merged(made: list[Part], documents: int) -> PostingColumns:
         for part, (numbers, found) in enumerate(made)
         for row, (term_id, number) in enumerate(zip(found.term_id, found.number, strict=True))
     )
-    columns: list[list[int]] = [[] for _ in range(6)]
+    columns: list[list[int]] = [[] for _ in range(5)]
     offsets, positions = [0], array("I")
     for term_id, number, part, row in order:
         found = made[part][1]
-        values = (term_id, number, *(column[row] for column in found[2:6]))
+        values = (term_id, number, *(column[row] for column in found[2:5]))
         for column, value in zip(columns, values, strict=True):
             column.append(value)
         positions.extend(found.positions[found.offsets[row] : found.offsets[row + 1]])

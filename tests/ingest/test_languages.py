@@ -123,7 +123,7 @@ def test_a_batch_of_several_languages_is_that_of_each(monkeypatch):
 
     def rows(postings):
         offsets = postings.offsets.tolist()
-        columns = (postings.term_id, postings.number, postings.body_frequency, postings.length)
+        columns = (postings.term_id, postings.number, postings.body_frequency)
         return (
             [
                 (*row, postings.positions[offsets[at] : offsets[at + 1]].tolist())

@@ -9,7 +9,7 @@ from libcpp.vector cimport vector
 
 cdef enum:
     FIELDS = 3
-    COUNTS = 4  # columns of numbers after those of the term and the document
+    COUNTS = 3  # columns of numbers after those of the term and the document
 
 cdef struct Columns:
     int64_t* term_id

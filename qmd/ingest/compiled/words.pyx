@@ -122,7 +122,6 @@ cdef class FoldedWords:
 
 cdef struct Columns:
     uint32_t* document
-    uint32_t* length
     int32_t* offsets
     uint32_t* positions
     uint32_t* counts[FIELDS]
@@ -363,10 +362,9 @@ cdef class Words:
 
         Returns:
             Columns, each as the bytes of its numbers: term_id (int64), document, frequencies in
-            title, path and body, length of the document (uint32 each), offsets (int32, one more
-            than there are postings) into positions (uint32); then of each document, three numbers
-            (uint32): the occurrences of all terms in title, path and body, and the positions at
-            which these begin.
+            title, path and body (uint32 each), offsets (int32, one more than there are postings)
+            into positions (uint32); then of each document, three numbers (uint32): the occurrences
+            of all terms in title, path and body, and the positions at which these begin.
         """
         cdef size_t postings, occurrences = 0
         cdef vector[uint32_t] lengths, starts
@@ -377,14 +375,13 @@ cdef class Words:
         with nogil:
             postings = self.count(lengths, starts, open_of, used, &occurrences)
         term_id = PyBytes_FromStringAndSize(NULL, 8 * postings)
-        document, in_title, in_path, in_body, length = [
-            PyBytes_FromStringAndSize(NULL, 4 * postings) for _ in range(5)
+        document, in_title, in_path, in_body = [
+            PyBytes_FromStringAndSize(NULL, 4 * postings) for _ in range(4)
         ]
         offsets = PyBytes_FromStringAndSize(NULL, 4 * (postings + 1))
         positions = PyBytes_FromStringAndSize(NULL, 4 * occurrences)
         cdef Columns to
         to.document = <uint32_t*> PyBytes_AS_STRING(document)
-        to.length = <uint32_t*> PyBytes_AS_STRING(length)
         to.offsets = <int32_t*> PyBytes_AS_STRING(offsets)
         to.positions = <uint32_t*> PyBytes_AS_STRING(positions)
         to.counts[0] = <uint32_t*> PyBytes_AS_STRING(in_title)
@@ -395,7 +392,7 @@ cdef class Words:
         cdef int32_t row = 0
         cdef Posting* posting
         with nogil:
-            self.scatter(lengths, open_of, to)
+            self.scatter(open_of, to)
             for term in range(used.size()):
                 posting = &open_of[used[term].second]
                 while row <= posting.row:
@@ -405,7 +402,7 @@ cdef class Words:
             if self.number.size() > MANY:
                 self.number = vector[int32_t]()
         return (
-            term_id, document, in_title, in_path, in_body, length, offsets, positions,
+            term_id, document, in_title, in_path, in_body, offsets, positions,
             as_bytes(lengths), as_bytes(starts),
         )
 
@@ -480,14 +477,12 @@ cdef class Words:
             rows += counted[slot].documents
         return postings
 
-    cdef int scatter(
-        self, vector[uint32_t]& lengths, vector[Posting]& open_of, Columns& to
-    ) except -1 nogil:
+    cdef int scatter(self, vector[Posting]& open_of, Columns& to) except -1 nogil:
         """Write each occurrence in its place."""
         cdef size_t field, at = 0, end, piece
         cdef int32_t document = 0
         cdef int32_t row
-        cdef uint32_t place = 0, length = 0
+        cdef uint32_t place = 0
         cdef uint32_t* counts
         cdef Word* word
         cdef Posting* posting
@@ -495,7 +490,6 @@ cdef class Words:
             counts = to.counts[field % FIELDS]
             if field % FIELDS == 0:
                 document = <int32_t> (field // FIELDS)
-                length = lengths[field] + lengths[field + 1] + lengths[field + 2]
                 place = 0
             end = at + self.in_field[field]
             while at < end:
@@ -508,7 +502,6 @@ cdef class Words:
                         row = posting.row
                         to.offsets[row] = posting.next
                         to.document[row] = document
-                        to.length[row] = length
                         to.counts[0][row] = to.counts[1][row] = to.counts[2][row] = 0
                     counts[posting.row] += 1
                     to.positions[posting.next] = place + self.pieces[piece].shift
