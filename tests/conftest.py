@@ -44,6 +44,7 @@ LONGEST = (
     "ranking/test_sidecar.py",
     "ranking/test_vector_sidecar.py",
     "ranking/test_vector_sidecar_making.py",
+    "ranking/test_vector_sidecars_in_use.py",
     "ranking/test_holder.py",
     "cluster/test_equal_answers.py",
     "test_readme.py",

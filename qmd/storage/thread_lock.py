@@ -45,7 +45,7 @@ SHED_READS = 32
 it keeps then is the texts of earlier results."""
 
 IS_SPARING: ContextVar[bool] = ContextVar("is_sparing", default=False)
-"""Whether what this thread reads and writes is to leave DuckDB with little memory."""
+"""True where reads and writes of this thread run with little memory for DuckDB."""
 
 MIN_WAIT_SECONDS = 0.2
 """Seconds that a use waits for other processes at least, within its timeout."""

@@ -1,4 +1,4 @@
-"""How the files of an update are cut into commits."""
+"""Cuts of the files of an update into commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an update of very many files keeps in memory."""
+"""Memory of an update of very many files."""
 
 from __future__ import annotations
 

@@ -34,13 +34,7 @@ from tests.ranking.vector_sidecars import (
     sidecar_of,
     some_vectors,
 )
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Sidecars of few vectors, in several blocks."""
-    monkeypatch.setattr(vector_sidecar, "LEAST", 1)
-    monkeypatch.setattr(vector_sidecar, "BLOCK", 64)
+from tests.ranking.vector_sidecars import small as small
 
 
 @pytest.fixture

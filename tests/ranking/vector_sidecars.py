@@ -5,14 +5,23 @@ from __future__ import annotations
 from contextlib import closing
 
 import numpy as np
+import pytest
 
 from bench.vectors import add, unit
 from qmd.embedding.vectors import as_text
+from qmd.ranking import vector_sidecar
 from qmd.ranking.vector_matrix import Matrix
 from qmd.storage.database import Database
 
 WIDTH = 24
 DEPTHS = (1, 5, 30)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Sidecars of few vectors, in several blocks."""
+    monkeypatch.setattr(vector_sidecar, "LEAST", 1)
+    monkeypatch.setattr(vector_sidecar, "BLOCK", 64)
 
 
 def some_vectors(seed, count, *, spread=0.3):

@@ -1,4 +1,4 @@
-"""What the index takes on the disk."""
+"""Room of the index file on the disk."""
 
 from __future__ import annotations
 
