@@ -75,8 +75,8 @@ def _counted(index: Index, among: Filter, prefix: str, by: str, cursor: Cursor) 
     if narrowed is None:
         return []
     ids = set(allowed_ids(cursor, narrowed))
-    if prefix and narrowed.collections:
-        below = documents_below(cursor, narrowed.collections[0], prefix)
+    if prefix and among.collections:
+        below = documents_below(cursor, among.collections[0], prefix)
         ids &= {each.document_id for each in below}
     depth = 1 + (prefix.count("/") + 1 if prefix else 0)
     rows = cursor.run("documents/facets", ids=as_json(sorted(ids)), depth=depth, most=UNLIMITED)

@@ -284,7 +284,8 @@ class Index:
     def with_default_collections(self, cursor: Cursor, among: Filter) -> Filter | None:
         """Add the default collections to a filter without names; None if there are none.
 
-        Those of them that have the same files are noted, too.
+        The names of all collections are left out: no document is in any other. Those of them that
+        have the same files are noted, too.
 
         Raises:
             CollectionNotFound: one that it names does not exist.
@@ -292,6 +293,8 @@ class Index:
         known = self.database.remembered("collections", catalog.collections, cursor=cursor)
         if among.collections is not None:
             catalog.check_collections(cursor, among.collections)
+            if {collection.name for collection in known} <= set(among.collections):
+                among = among._replace(collections=None)  # to list all documents takes long
         elif not all(collection.included for collection in known):
             included = tuple(c.name for c in known if c.included)
             if not included:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from qmd.ingest import inversion
 from qmd.operations.index import Index
 from qmd.operations.search import search
-from qmd.ranking import postings, query
+from qmd.ranking import bm25, postings, query
 from qmd.ranking.postings import COMMON
 from qmd.ranking.query_terms import ACCENTED, PREFIX_WEIGHT
 from qmd.storage import extensions
@@ -239,3 +239,25 @@ def test_all_documents_that_tie_with_the_last_are_ranked(library, monkeypatch, t
     assert len({number for number, _ in found}) == len(found)
     again = [asked for asked in runs if asked["least"] is not None]
     assert len(again) == (limit + ties <= len(found))
+
+
+def test_a_search_of_all_collections_lists_no_documents(library, monkeypatch):
+    library.configure("more")
+    library.write("tea.md", "Green tea.")
+    library.write("cup.md", "A cup of tea.", collection="more")
+    library.update()
+    expected = [each.file for each in search(library.engine, "tea")]
+    listed = []
+    real = bm25._chosen
+
+    def chosen(cursor, among):
+        listed.append(among)
+        return real(cursor, among)
+
+    monkeypatch.setattr(bm25, "_chosen", chosen)
+    found = search(library.engine, "tea", collection=["more", "notes"])
+    assert ([each.file for each in found], listed) == (expected, [])
+    assert [each.file for each in search(library.engine, "tea", collection="more")] == [
+        "more/cup.md"
+    ]
+    assert len(listed) == 1
