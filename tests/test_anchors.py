@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from bench import anchors, corpora, engines, libraries
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -75,6 +78,12 @@ def test_an_engine_that_fails_is_missing_with_what_it_said(tmp_path, few_questio
     assert [each.partition(":")[0] for each in table.missing] == ["tantivy", "lancedb"]
     assert all("no such library" in each for each in table.missing)
     assert [row.name.partition(" ")[0] for row in table.rows] == ["SQLite", "ours"]
+
+
+def test_what_measures_is_small_as_a_child_has_its_memory_at_first():
+    program = "import sys, bench.__main__; print({'numpy', 'duckdb', 'onnx'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("set()\n", "")
 
 
 def test_quantiles_are_those_of_the_first_and_of_the_later_ones(few_questions):
