@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from bench import engines, libraries, serving
 from bench.alone import alone
@@ -52,6 +53,7 @@ HEADS = (
     "p95, ms",
     "{later} more, p50, ms",
     "p95, ms",
+    "each, ms CPU",
     "answering, MB of memory (PSS)",
 )
 
@@ -66,6 +68,7 @@ class Anchor:
         size: megabytes of the index on disk.
         first_p50, first_p95: milliseconds of the first questions.
         later_p50, later_p95: milliseconds of those after them.
+        each_cpu: milliseconds of processor time of a question, on average.
         answering: megabytes of the process that has answered, with its part of what it shares.
     """
 
@@ -78,6 +81,7 @@ class Anchor:
     first_p95: float
     later_p50: float
     later_p95: float
+    each_cpu: float
     answering: float
 
 
@@ -185,7 +189,7 @@ def of_library(name: str, python: Path, folder: Path, questions: list[str]) -> A
     if not answers["found"]:
         raise RuntimeError(f"{name}: it found nothing")
     label = LABELS[name].format(answers["version"])
-    return anchor(label, cost, size, answers["times"], answering)
+    return anchor(label, cost, size, answers, answering)
 
 
 def of_ours(folder: Path, questions: list[str]) -> Anchor:
@@ -205,20 +209,26 @@ def of_ours(folder: Path, questions: list[str]) -> Anchor:
             return server.ask(way.body(question))["structuredContent"]["results"]
 
         try:
-            answers = engines.answer(ask, questions)
+            answers = engines.answer(ask, questions, lambda: server.cpu)
             answering = server.shared
         finally:
             server.close()
     if not answers["found"]:
         raise RuntimeError("qmd: it found nothing")
-    return anchor(OURS, cost, size, answers["times"], answering)
+    return anchor(OURS, cost, size, answers, answering)
 
 
-def anchor(name: str, cost: Cost, size: float, times: list[float], answering: float) -> Anchor:
-    """Make a row of what was measured; the times are in the order of the questions."""
+def anchor(name: str, cost: Cost, size: float, answers: dict[str, Any], answering: float) -> Anchor:
+    """Make a row of what was measured.
+
+    Args:
+        answers: what `engines.answer` returned.
+    """
+    times = answers["times"]
     first, later = sorted(times[:FIRST]), sorted(times[FIRST:])
     quantiles = [serving.at(share, some) for some in (first, later) for share in (0.5, 0.95)]
-    return Anchor(name, cost.wall, cost.cpu, cost.memory, size, *quantiles, answering)
+    each = answers["cpu"] / len(times)
+    return Anchor(name, cost.wall, cost.cpu, cost.memory, size, *quantiles, each, answering)
 
 
 def line(row: Anchor) -> str:

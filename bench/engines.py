@@ -4,9 +4,8 @@
     PYTHON -I bench/engines.py {tantivy,lancedb,sqlite} ask STORE QUESTIONS
 
 PYTHON is one that has the library; this file needs nothing else. STORE is a new folder for the
-index, FOLDER has Markdown, and QUESTIONS is a JSON list. `ask` prints the milliseconds of each, the
-number of all results and the version, as JSON; then it stays until stdin ends, so that its memory
-can be read.
+index, FOLDER has Markdown, and QUESTIONS is a JSON list. `ask` prints what `answer` returns and
+the version, as JSON; then it stays until stdin ends, so that its memory can be read.
 
 All index title and body with English stems and find documents with any word of a question. What
 they would do by default is kept elsewhere. The ten best are read with their titles and texts.
@@ -170,19 +169,28 @@ ENGINES = {
 }
 
 
-def answer(ask: Callable[[str], Sized], questions: list[str]) -> dict[str, Any]:
-    """Ask each question once, in order; return the milliseconds of each and the number of results.
+def answer(
+    ask: Callable[[str], Sized],
+    questions: list[str],
+    spent: Callable[[], float] = time.process_time,
+) -> dict[str, Any]:
+    """Ask each question once, in order.
 
     Args:
         ask: from a question to its results.
+        spent: seconds of processor time of what answers, until now.
+
+    Returns:
+        `times`, the milliseconds of each, `cpu`, those of processor time of all, and `found`, the
+        number of results.
     """
-    times, found = [], 0
+    times, found, before = [], 0, spent()
     for question in questions:
         began = time.perf_counter()
         results = ask(question)
         times.append((time.perf_counter() - began) * 1000)
         found += len(results)
-    return {"times": times, "found": found}
+    return {"times": times, "cpu": (spent() - before) * 1000, "found": found}
 
 
 def main() -> None:

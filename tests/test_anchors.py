@@ -67,7 +67,7 @@ def test_without_the_libraries_sqlite_and_ours_are_measured(tmp_path, few_questi
 
 
 def test_an_engine_that_fails_is_missing_with_what_it_said(tmp_path, few_questions, monkeypatch):
-    ours = anchors.Anchor("ours", *range(1, 10))
+    ours = anchors.Anchor("ours", *range(1, 11))
     monkeypatch.setattr(anchors, "of_ours", lambda folder, questions: ours)
     corpora.generate(tmp_path / "made", 40)
     empty = tmp_path / "bin" / "python"
@@ -86,10 +86,16 @@ def test_what_measures_is_small_as_a_child_has_its_memory_at_first():
     assert (done.stdout, done.stderr) == ("set()\n", "")
 
 
+def test_what_answers_is_timed_by_the_clock_and_by_its_processor_time():
+    spent = iter([3.0, 3.5])
+    answers = engines.answer(str.split, ["a b", "c"], lambda: next(spent))
+    assert (answers["cpu"], answers["found"], len(answers["times"])) == (500, 3, 2)
+
+
 def test_quantiles_are_those_of_the_first_and_of_the_later_ones(few_questions):
-    times = [9.0, 7.0, 1.0, 3.0, 2.0]
-    row = anchors.anchor("x", anchors.Cost(cpu=2, wall=1, memory=3), 4.0, times, 5.0)
-    assert row == anchors.Anchor("x", 1, 2, 3, 4, 9, 9, 2, 3, 5)
+    answers = {"times": [9.0, 7.0, 1.0, 3.0, 2.0], "cpu": 20.0}
+    row = anchors.anchor("x", anchors.Cost(cpu=2, wall=1, memory=3), 4.0, answers, 5.0)
+    assert row == anchors.Anchor("x", 1, 2, 3, 4, 9, 9, 2, 3, 4, 5)
 
 
 def test_libraries_are_not_installed_unasked(tmp_path, monkeypatch):

@@ -67,7 +67,7 @@ def test_what_is_written_as_json_is_read_again():
 
 
 def test_tables_beside_libraries_are_read_again_and_older_json_has_none():
-    anchor = Anchor("tantivy 1", 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
+    anchor = Anchor("tantivy 1", 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
     notes = Anchors("notes", 12, 3.0, "2025-03-14", 0.5, 100, 500, (anchor,), ("lancedb: none",))
     text = performance.as_json(replace(measured(), anchors=(notes,)))
     assert performance.from_json(text).anchors == (notes,)
@@ -77,14 +77,14 @@ def test_tables_beside_libraries_are_read_again_and_older_json_has_none():
 
 
 def test_the_page_has_the_tables_beside_libraries():
-    anchor = Anchor("tantivy 1", 1.0, 2.0, 3.0, 4567.0, 5.0, 6.0, 0.7654, 8.0, 9.0)
+    anchor = Anchor("tantivy 1", 1.0, 2.0, 3.0, 4567.0, 5.0, 6.0, 0.7654, 8.0, 9.0, 10.0)
     notes = Anchors("notes", 1234, 3.0, "2025-03-14", 0.5, 90, 410, (anchor,), ("lancedb: none",))
     run = replace(measured(), anchors=(notes,))
     lines = performance.page(empty_page(), run).splitlines()
     assert "### Beside libraries, notes: 1,234 files, 3.0 MB" in lines
     [head] = [line for line in lines if line.startswith("| | index, s |")]
     assert "| first 90 questions, p50, ms | p95, ms | 410 more, p50, ms |" in head
-    row = "| tantivy 1 | 1 | 2 | 3 | 4,567 | 5 | 6 | 0.765 | 8 | 9 |"
+    row = "| tantivy 1 | 1 | 2 | 3 | 4,567 | 5 | 6 | 0.765 | 8 | 9 | 10 |"
     assert row in lines
     assert head.count("|") == row.count("|")
     assert "2025-03-14; load before the run: 0.5." in lines
