@@ -211,9 +211,22 @@ class Matcher:
                 line = bisect_right(starts, place, first, stop) - 1
                 if line not in apart:
                     found[line] = found.get(line, 0) | own
-        add = self.compiled.add_words if self.compiled else plainly_add_words
-        known, unknown = self._known, self._bit
-        add(text, lowered, starts, first, stop, apart, self._starts, known, unknown, found)
+        given = (
+            text,
+            lowered,
+            starts,
+            first,
+            stop,
+            apart,
+            self._starts,
+            self._known,
+            self._bit,
+            found,
+        )
+        if self.compiled is None:
+            plainly_add_words(*given)
+        else:
+            self.compiled.add_words(*given, self._bit_of, tokenizer.LONGEST)
         return found
 
 

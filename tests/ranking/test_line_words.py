@@ -17,7 +17,22 @@ line_words = pytest.importorskip("qmd.ranking.compiled.line_words")
 
 PIECES = [
     *("tea", "TEA", "Teas", "teaPot", "parseTea", "pot_tea", "steam", "2tea", "tea2pot", "te"),
-    *("json", "JSONTea", "_", "c++", "e-mail", ".net", "--tea", "’", "x" * 90, "key"),
+    *(
+        "json",
+        "JSONTea",
+        "JSON",
+        "jSON",
+        "T2ea",
+        "tEa",
+        "_",
+        "c++",
+        "e-mail",
+        ".net",
+        "--tea",
+        "’",
+        "x" * 90,
+        "key",
+    ),
     *("[a](b) tea", "import tea"),
 ]
 RARE = ["é", "İ", "\u212aey", "茶"]
@@ -103,7 +118,7 @@ def test_an_error_of_what_it_calls_comes_through():
     with pytest.raises(LookupError):
         line_words.best_window([0, 5], iter([(0, 1)]), 10, None, failing, 0)
     with pytest.raises(LookupError):
-        line_words.add_words("tea", "tea", [0, 4], 0, 1, (), {"tea": 1}, {}, failing, {})
+        line_words.add_words("tea_", "tea_", [0, 5], 0, 1, (), {"tea": 1}, {}, failing, {}, {}, 64)
 
 
 def test_only_what_stays_loads_it_and_only_for_so_many_words():

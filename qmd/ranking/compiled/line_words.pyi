@@ -11,6 +11,8 @@ def add_words(
     known: dict[str, int],
     unknown: Callable[[str], int],
     found: dict[int, int],
+    bit_of: dict[str, int],
+    longest: int,
 ) -> None: ...
 def best_window(
     starts: list[int],

@@ -35,8 +35,15 @@ def add_words(
     dict known not None,
     unknown,
     dict found not None,
+    dict bit_of not None,
+    Py_ssize_t longest,
 ):
-    """Add the bits of words that begin in some ways. See `matcher.plainly_add_words`."""
+    """Add the bits of words that begin in some ways. See `matcher.plainly_add_words`.
+
+    Args:
+        bit_of: bits of folded words.
+        longest: characters of a word that count.
+    """
     cdef vector[Py_ssize_t] bounds
     cdef vector[uint64_t] met
     cdef Py_ssize_t at, line, after, end, word_end, size = len(text)
@@ -68,11 +75,15 @@ def add_words(
                     at -= 1
                 while word_end < size and is_of_word(PyUnicode_READ_CHAR(text, word_end)):
                     word_end += 1
-                raw = PyUnicode_Substring(text, at, word_end)
-                value = known.get(raw)
-                if value is None:
-                    value = unknown(raw)
-                bit = value
+                if is_plain(text, at, min(word_end, at + longest)):
+                    value = bit_of.get(
+                        PyUnicode_Substring(lowered, at, min(word_end, at + longest))
+                    )
+                    bit = 0 if value is None else value
+                else:
+                    raw = PyUnicode_Substring(text, at, word_end)
+                    value = known.get(raw)
+                    bit = unknown(raw) if value is None else value
                 met[line] |= bit
                 if bits & ~met[line]:
                     after = word_end  # the line may have another word that begins so
@@ -80,6 +91,25 @@ def add_words(
     for line in range(stop - first):
         if met[line]:
             found[first + line] = met[line]
+
+
+cdef inline bint is_plain(str text, Py_ssize_t start, Py_ssize_t end):
+    """Check that a word of ASCII is one token. See `tokenizer.plain`."""
+    cdef Py_ssize_t capitals = 0, smalls = 0, at
+    cdef Py_UCS4 character
+    for at in range(start, end):
+        character = PyUnicode_READ_CHAR(text, at)
+        if is_capital(character):
+            capitals += 1
+        elif is_small(character):
+            smalls += 1
+        elif character == u"_":
+            return False
+    return (
+        capitals == 0
+        or smalls == 0
+        or (capitals == 1 and is_capital(PyUnicode_READ_CHAR(text, start)))
+    )
 
 
 cdef inline int count_of(uint64_t bits) noexcept nogil:
