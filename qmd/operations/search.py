@@ -243,11 +243,13 @@ def prepare(index: Index, limit: int) -> None:
     import importlib
 
     from qmd.ranking import bm25 as ranked
+    from qmd.ranking import matcher
 
     if not index.place.database.exists():
         return
     for name in ("ranking.results", "ranking.hybrid", "ranking.query", "ranking.query_document"):
         importlib.import_module(f"qmd.{name}")
+    matcher.load_compiled()
 
     def work(cursor: Cursor) -> None:
         index.with_default_collections(cursor, ALL)
