@@ -64,8 +64,9 @@ def plain_message(line: bytes) -> PlainMessage | None:
     if not isinstance(found, dict) or not found.keys() <= _ENVELOPE:
         return None
     method, params = found.get("method"), found.get("params", {})
-    is_known = found.get("jsonrpc") == "2.0" and isinstance(method, str)
-    if not is_known or not isinstance(params, dict) or not _has_plain_meta(params):
+    if found.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        return None
+    if not isinstance(params, dict) or not _has_plain_meta(params):
         return None
     if "id" not in found:
         return PlainMessage(method, params, None)

@@ -41,7 +41,7 @@ class SdkSession:
         """Serve until `close`."""
         to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(write_all, self._talk, outgoing, self._unsaid)
+            tasks.start_soon(write_outgoing, self._talk, outgoing, self._unsaid)
             async with anyio.create_task_group() as beside:
                 beside.start_soon(self._subscriptions.watch)
                 options = self._server.create_initialization_options()
@@ -81,7 +81,7 @@ class SdkSession:
         self._incoming.close()
 
 
-async def write_all(
+async def write_outgoing(
     talk: Talk,
     outgoing: MemoryObjectReceiveStream[SessionMessage],
     unsaid: Counter[Any],
@@ -94,12 +94,12 @@ async def write_all(
     async with outgoing:
         async for sent in outgoing:
             message = sent.message
-            is_answer = not hasattr(message, "method")
-            if is_answer and unsaid[message.id]:
-                unsaid[message.id] -= 1
+            answered = None if hasattr(message, "method") else message.id
+            if answered is not None and unsaid[answered]:
+                unsaid[answered] -= 1
                 continue
             text = message.model_dump_json(by_alias=True, exclude_unset=True)
             await talk.write(text.encode())
             talk.begun.set()
-            if is_answer:
-                talk.settle(message.id)
+            if answered is not None:
+                talk.settle(answered)

@@ -235,25 +235,19 @@ def test_the_versions_are_those_that_the_sdk_greets():
 
 
 _scalars = st.sampled_from([None, True, 0, 1, 1.5, "", "x", "2025-11-25", 10**30])
+_FEATURES = "roots sampling elicitation tasks experimental extensions".split()
+_KEYS = "listChanged form url context tools name version title icons progressToken ttl".split()
+_keys = st.sampled_from([*_FEATURES, *_KEYS, "io.modelcontextprotocol/x"])
 _objects = st.recursive(
     _scalars,
-    lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(
-            st.sampled_from(
-                "listChanged form url roots sampling elicitation tasks experimental extensions name "
-                "version title icons context tools progressToken ttl io.modelcontextprotocol/x".split()
-            ),
-            inner,
-            max_size=3,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_keys, inner, max_size=3),
     max_leaves=5,
 )
+_features = st.dictionaries(st.sampled_from(_FEATURES), _objects, max_size=2)
 _params = st.fixed_dictionaries(
     {
         "protocolVersion": st.sampled_from(["2025-11-25", "2024-11-05", "x"]) | _objects,
-        "capabilities": st.just({}) | _objects,
+        "capabilities": _features | _objects,
         "clientInfo": st.just({"name": "a", "version": "1"}) | _objects,
     },
     optional={"_meta": _objects, "more": _objects},

@@ -16,7 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification
 
 from qmd.surfaces.mcp.patience import Patience
-from qmd.surfaces.mcp.session import write_all
+from qmd.surfaces.mcp.session import write_outgoing
 from qmd.surfaces.mcp.talk import Talk
 
 
@@ -53,7 +53,7 @@ def test_a_client_that_reads_late_gets_all_and_keeps_nobody_waiting(wire, size):
             say.send_nowait(SessionMessage(note))
         say.close()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(write_all, talk, outgoing, Counter())
+            tasks.start_soon(write_outgoing, talk, outgoing, Counter())
             for _ in range(5):
                 await anyio.sleep(0.01)
             late.set()
