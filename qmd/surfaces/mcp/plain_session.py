@@ -158,5 +158,7 @@ class _Call:
         with self._scope:
             progress = None if token is None else tell
             reply = await self._toolbox.call(name, arguments, progress=progress)
+        # A call that is stopped may still have a reply: that the database has been interrupted.
+        if not self._scope.cancel_called:
             return {"result": call_tool_result(reply, self._toolbox.tool(name))}
         return None if self._error is None else {"error": self._error}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import anyio
 import pytest
@@ -19,6 +19,7 @@ from qmd.surfaces.mcp.plain_messages import VERSIONS, plain_call, plain_message,
 from qmd.surfaces.mcp.plain_session import PlainSession
 from qmd.surfaces.mcp.stdio import Wire, serve_stdio
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.reply import Reply
 from qmd.surfaces.tools.server_tools import ServerTools
 from tests.surfaces.mcp.server_process import INITIALIZE, INITIALIZED, LONG, request
 
@@ -215,6 +216,19 @@ def test_a_call_that_asks_for_consent_is_for_the_sdk(talked, monkeypatch):
     answers = by_id(talked(*lines, allow_write=True, confirm=True))
     [refused] = answers[1]
     assert refused["result"]["_meta"]["qmd/errorCode"] == "NO_CONSENT"
+
+
+def test_a_call_that_is_cancelled_gets_no_answer_even_if_it_has_one(talked, monkeypatch):
+    async def call(*given: object, **named: object) -> Reply:
+        with suppress(anyio.get_cancelled_exc_class()):
+            await anyio.sleep_forever()
+        return Reply(("The database was interrupted.",))
+
+    monkeypatch.setattr(Toolbox, "call", call)
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": "1"}}
+    with only(monkeypatch, "plain"):
+        answers = by_id(talked(INITIALIZE, CALLS[0], {"jsonrpc": "2.0", **cancelled}, CALLS[11]))
+    assert answers.keys() == {"hello", 12}
 
 
 def test_an_answer_that_json_cannot_hold_is_an_error_of_the_server(talked, monkeypatch):
