@@ -139,13 +139,17 @@ def over_stdio(tools: list[Tool], asked: list[Question], effort: Effort) -> Iter
     """MCP over stdin and stdout: search by words in a process that stays."""
     pairs = [each.words for each in asked]
 
-    def begun(tool: Tool) -> float:
+    def begun(tool: Tool) -> tuple[float, float]:
         server = Server(tool.command, tool.environ)
-        server.close()
-        return server.ready
+        try:
+            return server.ready, server.first_search(pairs[0])
+        finally:
+            server.close()
 
-    ready = in_turn(tools, begun, effort.rounds)
-    yield row("MCP stdio, first answer", "s", _medians(ready))
+    taken_first = in_turn(tools, begun, effort.rounds)
+    for number, what in enumerate(("first answer", "first search")):
+        seconds = {name: [each[number] for each in all_] for name, all_ in taken_first.items()}
+        yield row(f"MCP stdio, {what}", "s", _medians(seconds))
     taken = in_turn(tools, lambda tool: by_words(tool, pairs))
     yield from latency_rows("search, warm, MCP stdio", _warm(taken))
     yield row("MCP stdio, memory", "MB", {name: memory for name, [(_, memory)] in taken.items()})

@@ -26,7 +26,7 @@ class Server:
     """
 
     def __init__(self, command: list[str], environ: dict[str, str]) -> None:
-        began = time.perf_counter()
+        self._began = time.perf_counter()
         self._process = subprocess.Popen(
             [*command, "mcp"],
             env=environ,
@@ -39,7 +39,7 @@ class Server:
         )
         self._number = 0
         self.call("initialize", HELLO)
-        self.ready = time.perf_counter() - began
+        self.ready = time.perf_counter() - self._began
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     @property
@@ -82,6 +82,11 @@ class Server:
                 raise RuntimeError(line[:500])
             return answer["result"]
         raise RuntimeError("the server has gone")
+
+    def first_search(self, words: str) -> float:
+        """Search by words, and return the seconds from the start of the process to the answer."""
+        self.query(("lex", words))
+        return time.perf_counter() - self._began
 
     def query(self, *searches: tuple[str, str]) -> int:
         """Ask for ten results.
