@@ -143,10 +143,15 @@ class Index:
         if self._extractor is not None:
             self._extractor.close()
 
-    def load_postings(self) -> None:
-        """Read postings into memory in the background, in a process that stays."""
+    def load_postings(self, *, later: bool = False) -> None:
+        """Read postings into memory in the background, in a process that stays.
+
+        Args:
+            later: after the first search, if the index is small; else do nothing yet.
+        """
         if self._stays:
-            self.holder.prepare()
+            start = self.holder.prepare_later if later else self.holder.prepare
+            start()
 
     @property
     def workers(self) -> Workers:

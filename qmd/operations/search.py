@@ -247,6 +247,7 @@ def prepare(index: Index, limit: int) -> None:
 
     if not index.place.database.exists():
         return
+    index.load_postings(later=True)
     for name in ("ranking.results", "ranking.hybrid", "ranking.query", "ranking.query_document"):
         importlib.import_module(f"qmd.{name}")
     matcher.load_compiled()
