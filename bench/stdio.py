@@ -9,7 +9,7 @@ import subprocess
 import time
 from typing import Any
 
-from bench.usage import family, peak
+from bench.usage import family, family_pss, peak, processor_seconds
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -26,7 +26,7 @@ class Server:
     """
 
     def __init__(self, command: list[str], environ: dict[str, str]) -> None:
-        began = time.perf_counter()
+        self._began = time.perf_counter()
         self._process = subprocess.Popen(
             [*command, "mcp"],
             env=environ,
@@ -39,13 +39,23 @@ class Server:
         )
         self._number = 0
         self.call("initialize", HELLO)
-        self.ready = time.perf_counter() - began
+        self.ready = time.perf_counter() - self._began
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     @property
     def memory(self) -> float:
         """Megabytes of its largest process at most."""
         return max(map(peak, family(self._process.pid)))
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time of its processes until now."""
+        return sum(map(processor_seconds, family(self._process.pid)))
+
+    @property
+    def shared(self) -> float:
+        """Megabytes of its processes now, each with its part of what it shares."""
+        return family_pss(self._process.pid)
 
     def call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return its result.
@@ -72,6 +82,11 @@ class Server:
                 raise RuntimeError(line[:500])
             return answer["result"]
         raise RuntimeError("the server has gone")
+
+    def first_search(self, words: str) -> float:
+        """Search by words, and return the seconds from the start of the process to the answer."""
+        self.query(("lex", words))
+        return time.perf_counter() - self._began
 
     def query(self, *searches: tuple[str, str]) -> int:
         """Ask for ten results.

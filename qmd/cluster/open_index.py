@@ -171,7 +171,7 @@ class ShardedIndex(Index):
         """
         raise ShardsReadOnly
 
-    def load_postings(self) -> None:
+    def load_postings(self, *, later: bool = False) -> None:
         """Do nothing: the shards load theirs."""
 
     def size(self) -> int:

@@ -351,6 +351,7 @@ def _installed() -> Iterator[Finding]:
         import_module("qmd.ingest.compiled.words")
         import_module("qmd.ingest.compiled.outlines")
         import_module("qmd.ranking.compiled.code_products")
+        import_module("qmd.ranking.compiled.line_words")
         import_module("qmd.ranking.compiled.posting_search")
     except ImportError as error:
         yield Finding(

@@ -84,6 +84,9 @@ class Index:
         self.holder = Holder(self.database)
         if warm:
             self.database.missed = self.holder.missed
+            from qmd.ranking import matcher  # of no use to most commands
+
+            matcher.load_compiled()
         self.log = search_log.Log(place.database)
         self._workers = workers
         self._making = threading.Lock()
@@ -140,10 +143,15 @@ class Index:
         if self._extractor is not None:
             self._extractor.close()
 
-    def load_postings(self) -> None:
-        """Read postings into memory in the background, in a process that stays."""
+    def load_postings(self, *, later: bool = False) -> None:
+        """Read postings into memory in the background, in a process that stays.
+
+        Args:
+            later: after the first search, if the index is small; else do nothing yet.
+        """
         if self._stays:
-            self.holder.prepare()
+            start = self.holder.prepare_later if later else self.holder.prepare
+            start()
 
     @property
     def workers(self) -> Workers:

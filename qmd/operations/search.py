@@ -242,12 +242,14 @@ def prepare(index: Index, limit: int) -> None:
     """
     import importlib
 
-    from qmd.ranking import search_plans
+    from qmd.ranking import matcher, search_plans
 
     if not index.place.database.exists():
         return
+    index.load_postings(later=True)
     for name in ("ranking.results", "ranking.hybrid", "ranking.query", "ranking.query_document"):
         importlib.import_module(f"qmd.{name}")
+    matcher.load_compiled()
 
     def work(cursor: Cursor) -> None:
         index.with_default_collections(cursor, ALL)

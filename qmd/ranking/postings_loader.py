@@ -7,6 +7,7 @@ writer waits. What is mapped fits one state of the index, and is discarded when 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -52,6 +53,17 @@ much of it at once. Measured with two such writers and four readers: a search ta
 without such loads."""
 
 
+PAUSE = 3.0
+"""Seconds for which a server that begins waits for its first search before it loads postings. Of a
+small index, that search is through with the tables before numpy is loaded and a sidecar mapped."""
+
+LEAD = 0.3
+"""Seconds that the first search has the processor for itself."""
+
+SMALL = 32_000_000
+"""Bytes of a sidecar up to which a first search does without. Those of 10,000 pages have 28 MB."""
+
+
 class Holder:
     """Loader that has the postings of an index mapped while that pays."""
 
@@ -69,6 +81,9 @@ class Holder:
 
         Several such searches make it worthwhile to read all from the tables.
         """
+        if self._reader.is_pausing:
+            self._reader.end_pause()
+            return
         if self._map(cursor):
             return
         self._missed += 1
@@ -84,6 +99,16 @@ class Holder:
         """Start loading, unless it is in progress."""
         self._missed = 0
         self._reader.prepare(self._load)
+
+    def prepare_later(self) -> None:
+        """Start loading after a pause, in which searches use the tables; only of a small index."""
+        path = self._database.path
+        try:
+            size = os.stat(path.with_name(f"{path.name}.postings")).st_size
+        except OSError:  # there is none yet
+            size = 0
+        if size <= SMALL:
+            self._reader.prepare(self._load, pause=PAUSE)
 
     def settle(self) -> None:
         """Wait for the end of loading, except in the loading thread."""
@@ -278,6 +303,7 @@ class BackgroundReader:
         name: of the thread.
 
     Attributes:
+        is_pausing: a read is to begin soon.
         failed: the last read could not do what it should.
         stopped: reads that were stopped one after the other, such as by writers.
     """
@@ -288,26 +314,43 @@ class BackgroundReader:
         self._turn = threading.RLock()  # closing may come in the midst of it: a finalizer
         self._thread: threading.Thread | None = None
         self._stop = Stop()
+        self._searched, self._hurry = threading.Event(), threading.Event()
+        self.is_pausing = False
         self.failed = False
         self.stopped = 0
 
-    def prepare(self, work: Callable[[Cursor], None]) -> None:
-        """Start a read, unless one is in progress."""
+    def prepare(self, work: Callable[[Cursor], None], *, pause: float = 0) -> None:
+        """Start a read, unless one is in progress.
+
+        Args:
+            pause: seconds to wait first; see `end_pause`.
+        """
         with self._turn:
             if self._thread is not None:
                 return
-            self._thread = threading.Thread(target=self._run_aside, args=(work,), name=self._name)
+            self._searched.clear()
+            self._hurry.clear()
+            self.is_pausing = pause > 0
+            given = work, pause
+            self._thread = threading.Thread(target=self._run_aside, args=given, name=self._name)
             try:
                 self._thread.start()
             except RuntimeError as error:  # there are too many, or the process ends
                 self._thread = None
+                self.is_pausing = False
                 _note(error)
+
+    def end_pause(self) -> None:
+        """Begin a read that waits for the first search in a moment, as that has come."""
+        self._searched.set()
 
     def settle(self) -> None:
         """Wait for the end of the read, except in its own thread."""
         with self._turn:
             thread = self._thread
         if thread is not None and thread.ident is not None and not self.is_own_thread:
+            self._searched.set()
+            self._hurry.set()
             thread.join()
 
     @property
@@ -352,9 +395,12 @@ class BackgroundReader:
         if ends or self._database.is_waited_for():
             raise Stopped
 
-    def _run_aside(self, work: Callable[[Cursor], None]) -> None:
+    def _run_aside(self, work: Callable[[Cursor], None], pause: float) -> None:
         token = CURRENT.set(self._stop)
         try:
+            if pause and self._searched.wait(pause):
+                self._hurry.wait(LEAD)
+            self.is_pausing = False
             self.run(work)
         finally:
             CURRENT.reset(token)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def test_what_was_compiled_is_used():
     assert merging._compiled is not None
     assert listing._compiled is not None
     assert vector_codes.is_compiled()
+    assert import_module("qmd.ranking.compiled.line_words")
     assert mapped_postings.CompiledPostings is not None
 
 
@@ -61,10 +63,11 @@ def compiled(into, **variables):
 def test_it_is_put_where_it_belongs(tmp_path):
     made = compiled(tmp_path)
     ingest, ranking = (tmp_path / f"qmd/{room}/compiled" for room in ("ingest", "ranking"))
-    assert [file.parent for file in made] == [ingest] * 8 + [ranking] * 2
+    assert [file.parent for file in made] == [ingest] * 8 + [ranking] * 3
     assert [file.name.partition(".")[0] for file in made] == [
         *("front_matters", "link_lists", "listing", "machine_data"),
-        *("merged", "outlines", "sketches", "words", "code_products", "posting_search"),
+        *("merged", "outlines", "sketches", "words"),
+        *("code_products", "line_words", "posting_search"),
     ]
     assert all(file.exists() for file in made)
 

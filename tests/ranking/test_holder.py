@@ -268,6 +268,49 @@ def test_an_engine_that_closes_does_not_wait_for_postings(warm, monkeypatch):
     assert warm.engine.holder._reader._thread is None
 
 
+def test_the_first_search_of_a_server_is_through_before_postings_are_loaded(warm, monkeypatch):
+    hold(warm.engine)
+    warm.engine.close()
+    warm.engine = engine_of(warm)
+    monkeypatch.setattr(postings_loader, "PAUSE", 3600)
+    monkeypatch.setattr(postings_loader, "LEAD", 3600)
+    warm.engine.load_postings(later=True)
+    assert warm.found("water") == ["tea.md"]
+    assert held(warm.engine) is None
+    warm.engine.holder.settle()
+    assert held(warm.engine) is not None
+
+
+def test_postings_are_loaded_soon_after_the_first_search(warm, monkeypatch):
+    loaded = threading.Event()
+    monkeypatch.setattr(postings_loader, "PAUSE", 3600)
+    monkeypatch.setattr(postings_loader, "LEAD", 0.001)
+    load = warm.engine.holder._load
+    monkeypatch.setattr(warm.engine.holder, "_load", lambda cursor: (load(cursor), loaded.set()))
+    warm.engine.load_postings(later=True)
+    warm.found("water")
+    assert loaded.wait(5)
+    assert held(warm.engine) is not None
+
+
+def test_a_server_that_closes_does_not_wait_for_a_first_search(warm, monkeypatch):
+    monkeypatch.setattr(postings_loader, "PAUSE", 3600)
+    warm.engine.load_postings(later=True)
+    assert warm.engine.holder._reader.is_pausing
+    warm.engine.close()
+    assert warm.engine.holder._reader._thread is None
+
+
+def test_the_first_search_of_a_large_index_maps_its_postings(warm, monkeypatch):
+    hold(warm.engine)
+    warm.engine.close()
+    warm.engine = engine_of(warm)
+    monkeypatch.setattr(postings_loader, "SMALL", 0)
+    warm.engine.load_postings(later=True)
+    warm.found("water")
+    assert held(warm.engine) is not None
+
+
 def test_the_second_question_makes_it_worth_to_read_all(warm):
     rested(warm)
     search(warm.engine, "tea")

@@ -19,15 +19,13 @@ from qmd.operations.resources import (
     completed_documents,
     resource_page,
 )
-from qmd.surfaces.mcp import guide
+from qmd.surfaces.mcp import guide, results
 from qmd.surfaces.mcp.confirmation import DECLINED, Consent, ask_for_consent
-from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.build_reply import UnknownTool, code_of
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.paging import NO_CURSOR
 from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource, refusal
 from qmd.surfaces.tools.reply_text import LONGEST_TITLE, moment
-from qmd.surfaces.tools.schemas.listing import listed
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.version import __version__
@@ -52,12 +50,6 @@ COMPLETIONS = {
 }
 """Function that completes an argument, by the kind and name of its prompt or resource."""
 
-ERROR_CODE = "qmd/errorCode"
-"""Where a result that is an error says which, in its `_meta`."""
-
-DEPRECATED = "qmd/deprecated"
-"""Key in the `_meta` of a result that lists deprecations; its last texts repeat them."""
-
 _OF_CALLER = (
     Code.INVALID_PARAMS,
     Code.UNKNOWN_COLLECTION,
@@ -78,10 +70,10 @@ def make_server(toolbox: Toolbox, *, subscriptions: Subscriptions | None = None)
     """
     served = _Served(toolbox)
     server: Server[Any] = Server(
-        "qmd",
+        results.NAME,
         version=__version__,
-        title="qmd",
-        description="Search everything you have written down, on your own machine.",
+        title=results.TITLE,
+        description=results.DESCRIPTION,
         instructions=guide.instructions(served.called),
         cache_hints={
             "tools/list": SETTLED,
@@ -111,13 +103,8 @@ class _Served:
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
-        names = toolbox.options.tool_names
-        plain, prefixed = (
-            {prefix + tool.name: tool for tool in toolbox.tools} for prefix in ("", schemas.PREFIX)
-        )
-        self.called = prefixed if names == "prefixed" else plain
-        """The tools, each by the name that texts have for it."""
-        self._listed = plain | prefixed if names == "both" else self.called
+        self._names = results.ToolNames(toolbox)
+        self.called = self._names.called
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """Return the input schema of a tool, or None if there is no such tool."""
@@ -130,19 +117,7 @@ class _Served:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """All tools at once."""
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=name,
-                    title=tool.title,
-                    description=tool.description,
-                    input_schema=tool.input,
-                    output_schema=tool.output,
-                    annotations=types.ToolAnnotations.model_validate(tool.annotations),
-                )
-                for name, tool in zip(self._listed, map(listed, self._listed.values()), strict=True)
-            ]
-        )
+        return types.ListToolsResult.model_validate(results.list_tools_result(self._names))
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -305,32 +280,23 @@ def _read_cursor(cursor: str | None) -> str:
 
 
 def _result(reply: Reply, tool: Tool) -> types.CallToolResult:
-    """Convert a reply to a result of the protocol.
-
-    The text of a tool without an output schema says all: programs gain nothing by a second copy,
-    which some hosts hand to their model.
-    """
-    meta: dict[str, Any] = {ERROR_CODE: reply.error} if reply.error else {}
-    if reply.deprecated:
-        meta[DEPRECATED] = list(reply.deprecated)
-    return types.CallToolResult(
-        content=[
-            types.TextContent(text=part)
-            if isinstance(part, str)
-            else types.EmbeddedResource(resource=_contents(part, uri=part.uri))
-            for part in (*reply.content, *reply.deprecated)
-        ],
-        structured_content=reply.structured if tool.output is not None else None,
-        is_error=reply.error is not None,
-        _meta=meta or None,
-    )
+    """Convert a reply to a result of the protocol."""
+    for part in reply.content:
+        if isinstance(part, Resource):
+            _note_names(part, part.uri)
+    return types.CallToolResult.model_validate(results.call_tool_result(reply, tool))
 
 
 def _contents(found: Resource, *, uri: str) -> types.TextResourceContents:
+    _note_names(found, uri)
+    contents = results.resource_contents(found, uri=uri)
+    return types.TextResourceContents.model_validate(contents)
+
+
+def _note_names(found: Resource, uri: str) -> None:
     named = _NAMED.get(None)
     if named is not None:
         named[uri] = {"name": found.name, "title": found.title}
-    return types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=found.text)
 
 
 _NAMED: ContextVar[dict[str, dict[str, str]]] = ContextVar("named")

@@ -1,138 +1,105 @@
-"""One client that talks JSON-RPC in lines, and what of it is not answered yet."""
+"""A session of the SDK's server, with a client whose lines are read and written here."""
 
 from __future__ import annotations
 
-import os
-import re
-import select
-import sys
 from collections import Counter
-from collections.abc import AsyncIterable, Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 from qmd.surfaces.mcp.json_lines import Problem, message_of
-from qmd.surfaces.mcp.patience import Patience
+from qmd.surfaces.mcp.server import make_server
+from qmd.surfaces.mcp.subscriptions import Subscriptions
+from qmd.surfaces.mcp.talk import CANCELLED, Talk
 
-CANCELLED = "notifications/cancelled"
+if TYPE_CHECKING:
+    from qmd.surfaces.tools.dispatch import Toolbox
 
-_NUMBER = re.compile("[0-9]{1,20}")
 
-
-class Talk:
-    """One client on the wire, and its requests that have no answer yet.
+class SdkSession:
+    """The SDK's server, and the messages from and to its client.
 
     Args:
-        descriptor: to write to.
-        incoming: takes the messages that were read.
-        patience: with what is under way when the input has ended.
-        hung_up: called when the client no longer reads.
-        ended: called when the input has ended.
+        cancelled: called with the id of a request that the client waits for no more.
     """
 
-    def __init__(
-        self,
-        descriptor: int,
-        incoming: MemoryObjectSendStream[SessionMessage | Exception],
-        *,
-        patience: Patience,
-        hung_up: Callable[[], None],
-        ended: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._descriptor = descriptor
-        self._patience = patience
-        self._hung_up = hung_up
-        self._ended = ended
-        self._incoming = incoming
-        self._open: Counter[Any] = Counter()
-        self._answered = anyio.Event()
-        self._turn = anyio.Lock()
-        self.begun = anyio.Event()
-        """Set when something has been answered."""
+    def __init__(self, toolbox: Toolbox, talk: Talk, cancelled: Callable[[Any], None]) -> None:
+        self._talk = talk
+        self._cancelled = cancelled
+        self._subscriptions = Subscriptions(toolbox)
+        self._server = make_server(toolbox, subscriptions=self._subscriptions)
+        self._incoming, self._received = anyio.create_memory_object_stream[
+            SessionMessage | Exception
+        ](0)
+        self._unsaid: Counter[Any] = Counter()
 
-    async def read_all(self, lines: AsyncIterable[bytes | Problem]) -> None:
-        """Hand messages on until there are no more and all are answered."""
-        async with self._incoming:
-            async for line in lines:
-                if isinstance(line, Problem):
-                    await self._write(line.answer)
-                elif line.strip():
-                    await self._receive(line)
-            self._patience.input_ended()
-            self._ended()
-            with self._patience.scope:
-                while self._open:
-                    self._answered = anyio.Event()
-                    await self._answered.wait()
+    async def run(self) -> None:
+        """Serve until `close`."""
+        to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(write_outgoing, self._talk, outgoing, self._unsaid)
+            async with anyio.create_task_group() as beside:
+                beside.start_soon(self._subscriptions.watch)
+                options = self._server.create_initialization_options()
+                await self._server.run(self._received, to_send, options)
+                beside.cancel_scope.cancel()
 
-    async def _receive(self, line: bytes) -> None:
+    async def catch_up(self, lines: Iterable[bytes]) -> None:
+        """Tell the server of messages that have been answered already."""
+        for line in lines:
+            message = message_of(line)
+            assert not isinstance(message, Problem)
+            if isinstance(message, JSONRPCRequest):
+                self._unsaid[message.id] += 1
+            await self._incoming.send(SessionMessage(message))
+
+    async def receive(self, line: bytes) -> None:
+        """Hand a message on to the server, or answer what is none."""
         message = message_of(line)
         if isinstance(message, Problem):
-            await self._write(message.answer)
+            await self._talk.write(message.answer)
             return
         if isinstance(message, JSONRPCRequest):
-            self._open[_key(message.id)] += 1
+            self._talk.ask(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == CANCELLED:
             # Its sender waits no more: the request gets no answer.
-            self._settle((message.params or {}).get("requestId"))
+            number = (message.params or {}).get("requestId")
+            self._talk.settle(number)
+            self._cancelled(number)
         await self._incoming.send(SessionMessage(message))
 
-    async def write_all(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Write what the server says."""
-        async with outgoing:
-            async for sent in outgoing:
-                message = sent.message
-                text = message.model_dump_json(by_alias=True, exclude_unset=True)
-                await self._write(text.encode())
-                self.begun.set()
-                if not hasattr(message, "method"):
-                    self._settle(message.id)
+    def input_ended(self) -> None:
+        """End all streams, which gives their requests an answer."""
+        self._subscriptions.close()
 
-    def _settle(self, number: Any) -> None:
-        if isinstance(number, str | int):  # a client may write anything there
-            self._open -= Counter([_key(number)])
-            self._answered.set()
-
-    async def _write(self, line: bytes) -> None:
-        async with self._turn:
-            try:
-                rest = _write_at_once(self._descriptor, line + b"\n")
-                if rest:
-                    await anyio.to_thread.run_sync(_write, self._descriptor, rest)
-            except BrokenPipeError:
-                self._hung_up()
+    def close(self) -> None:
+        """End the server, and `run` with it."""
+        self._incoming.close()
 
 
-def _key(number: Any) -> Any:
-    """Normalize an id for comparison: some clients cancel '7' for 7."""
-    is_number = isinstance(number, str) and _NUMBER.fullmatch(number)
-    return int(number) if is_number else number
+async def write_outgoing(
+    talk: Talk,
+    outgoing: MemoryObjectReceiveStream[SessionMessage],
+    unsaid: Counter[Any],
+) -> None:
+    """Write what the server says.
 
-
-def _write_at_once(descriptor: int, data: bytes) -> memoryview:
-    """Write what is taken without waiting, which is usually all.
-
-    Returns:
-        The rest.
-
-    Source: POSIX, write(): a pipe that can be written to takes so much at least, and so does a
-    socket. A terminal need not, and Windows does not tell.
+    Args:
+        unsaid: ids of requests whose answer the client has had.
     """
-    left = memoryview(data)
-    if os.isatty(descriptor) or sys.platform == "win32":
-        return left
-    taken = select.poll()
-    taken.register(descriptor, select.POLLOUT)
-    while left and taken.poll(0):
-        left = left[os.write(descriptor, left[: select.PIPE_BUF]) :]
-    return left
-
-
-def _write(descriptor: int, left: memoryview) -> None:
-    """Write all of it, however little is taken at once."""
-    while left:
-        left = left[os.write(descriptor, left) :]
+    async with outgoing:
+        async for sent in outgoing:
+            message = sent.message
+            answered = None if hasattr(message, "method") else message.id
+            if answered is not None and unsaid[answered]:
+                unsaid[answered] -= 1
+                continue
+            text = message.model_dump_json(by_alias=True, exclude_unset=True)
+            await talk.write(text.encode())
+            talk.begun.set()
+            if answered is not None:
+                talk.settle(answered)

@@ -1,7 +1,8 @@
 """MCP over stdin and stdout: a message in each line.
 
 The SDK's own transport loses answers when its input ends at once, and never answers a line that
-is no message. This one reads and writes the lines, answers those, and hands the rest on.
+is no message. This one reads and writes the lines, answers those, and hands the rest on: to the
+SDK's server, or to what answers the first messages of most clients before that is loaded.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio import from_thread
-from anyio.abc import TaskStatus
+from anyio.abc import TaskGroup, TaskStatus
 from anyio.lowlevel import current_token
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from qmd.named_tuple import NamedTuple
 from qmd.surfaces.mcp.json_lines import Problem, split_lines
 from qmd.surfaces.mcp.patience import Patience
+from qmd.surfaces.mcp.plain_session import PlainSession
 from qmd.surfaces.mcp.sdk_import import light
+from qmd.surfaces.mcp.talk import Talk
 
 if TYPE_CHECKING:
+    from qmd.surfaces.mcp.session import SdkSession
     from qmd.surfaces.tools.dispatch import Toolbox
 
 
@@ -73,30 +77,53 @@ async def serve_stdio(toolbox: Toolbox, *, wire: Wire | None = None) -> None:
     wire = wire or claimed()
     patience = Patience()
     async with _lines(wire, patience) as lines, anyio.create_task_group() as tasks:
-        with light():
-            from mcp.shared.message import SessionMessage
+        talk = Talk(wire.output, patience=patience, hung_up=tasks.cancel_scope.cancel)
+        tasks.start_soon(_get_ready, toolbox, talk.begun)
+        async with anyio.create_task_group() as serving:
+            session = StdioSession(toolbox, talk, serving)
+            await talk.read_all(lines, session.receive, session.input_ended)
+            session.close()
+        tasks.cancel_scope.cancel()
 
-            from qmd.surfaces.mcp.server import make_server
-            from qmd.surfaces.mcp.session import Talk
-            from qmd.surfaces.mcp.subscriptions import Subscriptions
-        subscriptions = Subscriptions(toolbox)
-        server = make_server(toolbox, subscriptions=subscriptions)
-        incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-        talk = Talk(
-            wire.output,
-            incoming,
-            patience=patience,
-            hung_up=tasks.cancel_scope.cancel,
-            ended=subscriptions.close,
-        )
-        tasks.start_soon(talk.write_all, outgoing)
-        tasks.start_soon(talk.read_all, lines)
-        async with anyio.create_task_group() as beside:
-            beside.start_soon(_get_ready, toolbox, talk.begun)
-            beside.start_soon(subscriptions.watch)
-            await server.run(received, to_send, server.create_initialization_options())
-            beside.cancel_scope.cancel()
+
+class StdioSession:
+    """A session, in which the SDK takes over with the first message that it is needed for."""
+
+    def __init__(self, toolbox: Toolbox, talk: Talk, tasks: TaskGroup) -> None:
+        self._toolbox = toolbox
+        self._talk = talk
+        self._tasks = tasks
+        self._plain = PlainSession(toolbox, talk, tasks)
+        self._sdk: SdkSession | None = None
+
+    async def receive(self, line: bytes) -> None:
+        """Answer a message, now or later."""
+        if self._sdk is None:
+            if await self._plain.takes(line):
+                return
+            # In a thread, so that calls at work go on.
+            made = await anyio.to_thread.run_sync(_load_session)
+            self._sdk = made(self._toolbox, self._talk, self._plain.cancel)
+            self._tasks.start_soon(self._sdk.run)
+            await self._sdk.catch_up(self._plain.seen.values())
+        await self._sdk.receive(line)
+
+    def input_ended(self) -> None:
+        """End what would wait for messages."""
+        if self._sdk is not None:
+            self._sdk.input_ended()
+
+    def close(self) -> None:
+        """End the session; calls that are at work get an error."""
+        self._plain.close()
+        if self._sdk is not None:
+            self._sdk.close()
+
+
+def _load_session() -> type[SdkSession]:
+    with light():
+        from qmd.surfaces.mcp.session import SdkSession
+    return SdkSession
 
 
 async def _get_ready(toolbox: Toolbox, begun: anyio.Event) -> None:

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import tty
+from collections import Counter
 from contextlib import suppress
 
 import anyio
@@ -15,7 +16,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification
 
 from qmd.surfaces.mcp.patience import Patience
-from qmd.surfaces.mcp.session import Talk
+from qmd.surfaces.mcp.session import write_outgoing
+from qmd.surfaces.mcp.talk import Talk
 
 
 def _terminal():
@@ -42,9 +44,8 @@ def test_a_client_that_reads_late_gets_all_and_keeps_nobody_waiting(wire, size):
                 read.append(piece)
 
     async def main() -> None:
-        incoming, received = anyio.create_memory_object_stream(0)
         say, outgoing = anyio.create_memory_object_stream(3)
-        talk = Talk(writing, incoming, patience=Patience(), hung_up=lambda: None)
+        talk = Talk(writing, patience=Patience(), hung_up=lambda: None)
         for number in range(3):
             note = JSONRPCNotification(
                 jsonrpc="2.0", method="note", params={"text": str(number) * size}
@@ -52,13 +53,11 @@ def test_a_client_that_reads_late_gets_all_and_keeps_nobody_waiting(wire, size):
             say.send_nowait(SessionMessage(note))
         say.close()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.write_all, outgoing)
+            tasks.start_soon(write_outgoing, talk, outgoing, Counter())
             for _ in range(5):
                 await anyio.sleep(0.01)
             late.set()
         os.close(writing)
-        incoming.close()
-        received.close()
 
     thread = threading.Thread(target=client)
     thread.start()

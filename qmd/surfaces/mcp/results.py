@@ -1,0 +1,120 @@
+"""Results of requests as the JSON of the protocol, which needs no SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from qmd.surfaces.mcp import guide
+from qmd.surfaces.tools import schemas
+from qmd.surfaces.tools.reply import MARKDOWN, Reply, Resource
+from qmd.surfaces.tools.schemas.listing import listed
+from qmd.surfaces.tools.schemas.tool import Tool
+from qmd.version import __version__
+
+if TYPE_CHECKING:
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+ERROR_CODE = "qmd/errorCode"
+"""Where a result that is an error says which, in its `_meta`."""
+
+DEPRECATED = "qmd/deprecated"
+"""Key in the `_meta` of a result that lists deprecations; its last texts repeat them."""
+
+NAME = TITLE = "qmd"
+DESCRIPTION = "Search everything you have written down, on your own machine."
+
+CAPABILITIES: Mapping[str, Mapping[str, bool]] = {
+    "completions": {},
+    "prompts": {"listChanged": False},
+    "resources": {"listChanged": False, "subscribe": True},
+    "tools": {"listChanged": False},
+}
+"""What a connection that lasts can do, as the SDK derives it from the handlers of its server."""
+
+
+class ToolNames:
+    """The tools of a server by the names that its client has for them.
+
+    Attributes:
+        called: the tools, each by the name that texts have for it.
+        listed: the tools by the names in the list of tools.
+    """
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        names = toolbox.options.tool_names
+        plain, prefixed = (
+            {prefix + tool.name: tool for tool in toolbox.tools} for prefix in ("", schemas.PREFIX)
+        )
+        self.called = prefixed if names == "prefixed" else plain
+        self.listed = plain | prefixed if names == "both" else self.called
+
+
+def initialize_result(names: ToolNames, version: str) -> dict[str, Any]:
+    """Return the result of `initialize`.
+
+    Args:
+        version: of the protocol, as agreed.
+    """
+    return {
+        "protocolVersion": version,
+        "capabilities": CAPABILITIES,
+        "serverInfo": {
+            "name": NAME,
+            "title": TITLE,
+            "description": DESCRIPTION,
+            "version": __version__,
+        },
+        "instructions": guide.instructions(names.called),
+    }
+
+
+def list_tools_result(names: ToolNames) -> dict[str, Any]:
+    """Return the result of `tools/list`: all tools at once."""
+    return {"tools": [_listing(name, listed(tool)) for name, tool in names.listed.items()]}
+
+
+def _listing(name: str, tool: Tool) -> dict[str, Any]:
+    output = {} if tool.output is None else {"outputSchema": tool.output}
+    return {
+        "name": name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input,
+        **output,
+        "annotations": tool.annotations,
+    }
+
+
+def call_tool_result(reply: Reply, tool: Tool) -> dict[str, Any]:
+    """Return the result of `tools/call`.
+
+    The text of a tool without an output schema says all: programs gain nothing by a second copy,
+    which some hosts hand to their model.
+    """
+    result: dict[str, Any] = {
+        "content": [
+            {"type": "text", "text": part}
+            if isinstance(part, str)
+            else {"type": "resource", "resource": resource_contents(part, uri=part.uri)}
+            for part in (*reply.content, *reply.deprecated)
+        ],
+        "isError": reply.error is not None,
+    }
+    if reply.structured is not None and tool.output is not None:
+        result["structuredContent"] = reply.structured
+    meta: dict[str, Any] = {ERROR_CODE: reply.error} if reply.error else {}
+    if reply.deprecated:
+        meta[DEPRECATED] = list(reply.deprecated)
+    return result | ({"_meta": meta} if meta else {})
+
+
+def resource_contents(found: Resource, *, uri: str) -> dict[str, Any]:
+    """Return a document as the contents of a resource, with its names."""
+    return {
+        "uri": uri,
+        "name": found.name,
+        "title": found.title,
+        "mimeType": MARKDOWN,
+        "text": found.text,
+    }
