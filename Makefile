@@ -124,7 +124,7 @@ $(SITE)/.ready: pyproject.toml
 site: $(INSTALLED) $(SITE)/.ready  ## build the documentation as a site, build/site, and check its links
 	$(BIN)/python -m tools.site $(SITE)/bin/zensical
 
-bench: $(READY)  ## measure beside tobi/qmd and as an index grows; writes docs/performance.md
+bench: $(READY)  ## measure beside tobi/qmd and libraries, and as an index grows; writes docs/performance.md
 	$(BIN)/python -m bench $(OPTIONS)
 
 torture: $(READY)  ## kill, crowd, fill and spoil indexes; about an hour

@@ -15,14 +15,13 @@ import shutil
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from bench import embedding, forwarded, hybrid, indexing, peer, serving
 from bench.alone import alone
-from bench.corpora import Question, generate, questions, recombined
+from bench.corpora import Question, given_or_generated, questions, recombined
 from bench.indexing import Cost, Tool, in_turn, tools_in
 from bench.stdio import Server
 
@@ -252,16 +251,11 @@ def line(row: Row) -> str:
 
 
 def measured_on(folders: list[Path], command: list[str], effort: Effort) -> list[Table]:
-    """Measure each folder, or one that is generated."""
+    """Measure each folder."""
     tables = []
-    with ExitStack() as stack:
-        if not folders:
-            work = stack.enter_context(tempfile.TemporaryDirectory())
-            folders = [Path(work, "generated")]
-            alone(generate, folders[0], effort.documents)
-        for folder in folders:
-            print(f"Both on {folder.name}:", flush=True)
-            tables.append(measured(folder, command, effort))
+    for folder in folders:
+        print(f"Both on {folder.name}:", flush=True)
+        tables.append(measured(folder, command, effort))
     return tables
 
 
@@ -275,7 +269,9 @@ def main() -> None:
     options = parser.parse_args()
     found = peer.find(options.peer)
     print(found.version)
-    tables = measured_on(options.corpus, found.command, QUICK if options.quick else Effort())
+    effort = QUICK if options.quick else Effort()
+    with given_or_generated(options.corpus, effort.documents) as folders:
+        tables = measured_on(folders, found.command, effort)
     if options.json:
         print(json.dumps([asdict(table) for table in tables], indent=1))
 

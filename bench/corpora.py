@@ -9,13 +9,18 @@ one, so that what is found in both can be compared.
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import re
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
+
+from bench.alone import alone
 
 WORDS = 1_000_000
 """Words that may occur. One of rank r is as frequent as 1 / (r + OFFSET)."""
@@ -123,6 +128,40 @@ def questions(files: list[Path], count: int = 20, *, sample: int = 500) -> list[
             plain = re.sub(r"[^\w ]+", " ", chance.choice(lines))
             chosen.append(Question(" ".join(pair), " ".join(plain.split())))
     return chosen[:count]
+
+
+def words_of(folder: Path, count: int = 200, *, sample: int = 500) -> list[str]:
+    """List words of such questions."""
+    texts = questions(sorted(folder.rglob("*.md")), count, sample=sample)
+    return sorted({word for each in texts for word in each.words.split()})
+
+
+def combined(words: Sequence[str], count: int, size: int = 3) -> list[str]:
+    """Make questions of some of the words, no two of the same ones.
+
+    Raises:
+        ValueError: there are not so many.
+    """
+    if math.comb(len(words), size) < count:
+        raise ValueError(f"{len(words)} words make fewer than {count} questions")
+    chance = random.Random(9)
+    chosen: dict[frozenset[str], str] = {}
+    while len(chosen) < count:
+        some = chance.sample(words, size)
+        chosen.setdefault(frozenset(some), " ".join(some))
+    return list(chosen.values())
+
+
+@contextmanager
+def given_or_generated(folders: list[Path], documents: int) -> Iterator[list[Path]]:
+    """Yield the folders, or where there are none, one of documents that are generated."""
+    if folders:
+        yield folders
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "generated")
+        alone(generate, folder, documents)
+        yield [folder]
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import same_model
+from bench.alone import alone
 from bench.indexing import Cost, Tool, in_turn, tools_in
 
 LAYERS, WIDTH, INNER = 6, 384, 1536
@@ -54,6 +54,12 @@ def limit(tokens_per_chunk: float) -> float:
     return float(printed.stdout) / (2 * weights + attention)
 
 
+def _write_model(file: Path) -> None:
+    from bench import same_model  # what it needs takes more memory than most of what is measured
+
+    same_model.write(file)
+
+
 def prepared(
     tools: list[Tool],
     folder: Path,
@@ -79,7 +85,7 @@ def prepared(
         model = "minilm"
         if tool.name == "peer":
             file = work.parent / "minilm.gguf"
-            same_model.write(file)
+            alone(_write_model, file)
             model = str(file)
         tool.environ |= {"QMD_EMBED_MODEL": model, "QMD_FORCE_CPU": "1"}
         # The peer's chunks can have 900 tokens and are cut to the context: with all of the model's

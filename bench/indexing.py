@@ -73,8 +73,7 @@ class Tool:
     @property
     def size(self) -> float:
         """Megabytes of the index on disk, with what is beside it."""
-        files = (self._folders["XDG_CACHE_HOME"] / "qmd").rglob("*")
-        return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
+        return megabytes(self._folders["XDG_CACHE_HOME"] / "qmd")
 
     @property
     def index_file(self) -> float:
@@ -87,23 +86,40 @@ class Tool:
         Raises:
             RuntimeError: it failed; with what it printed.
         """
-        with tempfile.TemporaryFile() as printed:
-            began = time.perf_counter()
-            process = subprocess.Popen(
-                [*self.command, *arguments],
-                env=self.environ,
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=subprocess.STDOUT,
-                cwd="/",
-            )
-            _, status, usage = os.wait4(process.pid, 0)
-            wall = time.perf_counter() - began
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                printed.seek(0)
-                raise RuntimeError(f"{self.name} {arguments}: {printed.read()[-500:]!r}")
-        return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
+        return weighed([*self.command, *arguments], self.environ, f"{self.name} {arguments}")
+
+
+def weighed(command: list[str], environ: dict[str, str], name: str) -> Cost:
+    """Run a process to its end.
+
+    Args:
+        name: what it is called in an error.
+
+    Raises:
+        RuntimeError: it failed; with what it printed.
+    """
+    with tempfile.TemporaryFile() as printed:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            cwd="/",
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            printed.seek(0)
+            raise RuntimeError(f"{name}: {printed.read()[-500:]!r}")
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
+
+
+def megabytes(folder: Path) -> float:
+    """Sum the sizes of the files in a folder and below."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 
 def tools_in(work: Path, peer: list[str] | None) -> list[Tool]:

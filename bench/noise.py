@@ -9,14 +9,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from bench.embedding import WIDTH
 from bench.indexing import Tool
-from qmd.models.encoder import Encoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def fill(tool: Tool) -> int:
@@ -44,7 +44,9 @@ def _printed(command: Sequence[str], tool: Tool) -> str:
     return done.stdout
 
 
-def _embed(_: Encoder, texts: Sequence[str], **__: Any) -> NDArray[np.float32]:
+def _embed(_: object, texts: Sequence[str], **__: Any) -> NDArray[np.float32]:
+    import numpy as np
+
     rows = np.random.default_rng().standard_normal((len(texts), WIDTH)).astype(np.float32)
     made: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return made
@@ -53,6 +55,7 @@ def _embed(_: Encoder, texts: Sequence[str], **__: Any) -> NDArray[np.float32]:
 def main() -> None:
     """Embed our own index, the settings of which are in the environment."""
     import qmd
+    from qmd.models.encoder import Encoder
 
     Encoder.embed = _embed  # type: ignore[method-assign, assignment]
     with qmd.connect() as kb:

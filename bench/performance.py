@@ -13,7 +13,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from bench import anchors
+from bench.anchors import Anchor, Anchors
 from bench.beside import Row, Table
+from bench.figures import cells, number
 from bench.growth import Figure, Growth, Operation, exponent
 from qmd.analytics.picture_files import COLOURS
 from tools.docs import replaced
@@ -37,6 +40,7 @@ class Measured:
         versions: of us and of what we use.
         peer: the version of tobi/qmd, or why it was not measured.
         load: processes that wanted a processor before the run, as the system counts them.
+        anchors: beside libraries of search; none in the JSON of earlier versions.
     """
 
     day: str
@@ -47,6 +51,7 @@ class Measured:
     load: float
     tables: tuple[Table, ...]
     growth: Growth
+    anchors: tuple[Anchors, ...] = ()
 
 
 def machine() -> str:
@@ -107,8 +112,15 @@ def from_json(text: str) -> Measured:
         Table(**{**each, "rows": tuple(Row(**row) for row in each["rows"])})
         for each in facts.pop("tables")
     )
+    beside = tuple(map(_anchors_of, facts.pop("anchors", ())))
     columns = {name: tuple(values) for name, values in growth.items()}
-    return Measured(**facts, tables=tables, growth=Growth(**columns, operations=operations))
+    grown = Growth(**columns, operations=operations)
+    return Measured(**facts, tables=tables, growth=grown, anchors=beside)
+
+
+def _anchors_of(facts: dict[str, Any]) -> Anchors:
+    rows = tuple(Anchor(**row) for row in facts["rows"])
+    return Anchors(**{**facts, "rows": rows, "missing": tuple(facts["missing"])})
 
 
 def page(text: str, measured: Measured) -> str:
@@ -129,7 +141,13 @@ def parts(measured: Measured) -> dict[str, list[str]]:
     ]
     tables = [line for table in measured.tables for line in _beside(table)]
     grown = list(_grown(measured.growth))
-    return {"machine": facts, "beside": tables[:-1], "growth": grown[:-1]}
+    beside = [line for table in measured.anchors for line in anchors.markdown(table)]
+    return {
+        "machine": facts,
+        "beside": tables[:-1],
+        "libraries": beside[:-1] or ["Not measured."],
+        "growth": grown[:-1],
+    }
 
 
 def _beside(table: Table) -> Iterator[str]:
@@ -159,11 +177,6 @@ def advantage(row: Row) -> float:
     return row.ratio if row.unit in MORE_IS_BETTER else 1 / row.ratio
 
 
-def number(value: float) -> str:
-    """Three digits that mean something, without an exponent."""
-    return f"{value:,.0f}" if value >= 100 else f"{float(f'{value:.3g}'):g}"
-
-
 def _grown(growth: Growth) -> Iterator[str]:
     names = [each.name for each in growth.operations]
     seconds = [[figure.seconds for figure in each.figures] for each in growth.operations]
@@ -181,15 +194,11 @@ def _sizes_table(
     unit: str, rows: Mapping[str, Sequence[float]], sizes: Sequence[int]
 ) -> Iterator[str]:
     heads = [f"{size:,}" for size in sizes]
-    yield _line(unit, *heads, "exponent", "last step")
+    yield cells(unit, *heads, "exponent", "last step")
     yield "|---|" + "---:|" * (len(heads) + 2)
     for name, values in rows.items():
-        yield _line(name, *map(number, values), *exponents(sizes, values))
+        yield cells(name, *map(number, values), *exponents(sizes, values))
     yield ""
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def exponents(sizes: Sequence[int], values: Sequence[float]) -> tuple[str, str]:

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -28,25 +27,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.corpora import questions
+from bench.corpora import combined, words_of
 from bench.usage import pss
 
 WAYS = ("tables", "memory", "mapped")
-WORDS = 3
 ANEW = 30
 """Questions that are asked right after a write each."""
-
-
-def words_of(folder: Path) -> list[str]:
-    """List words that some documents have."""
-    texts = questions(sorted(folder.rglob("*.md")), 200)
-    return sorted({word for each in texts for word in each.words.split()})
-
-
-def asked(words: Sequence[str], count: int) -> list[str]:
-    """Make questions of words."""
-    chance = random.Random(9)
-    return [" ".join(chance.sample(words, WORDS)) for _ in range(count)]
 
 
 def measure(way: str, index: Path, texts: Sequence[str]) -> dict[str, float]:
@@ -144,7 +130,7 @@ def main() -> None:
             environ = {**os.environ, "QMD_CONFIG_DIR": name, "INDEX_PATH": str(index)}
             add = [sys.executable, "-m", "qmd", "collection", "add", str(given.folder)]
             subprocess.run(add, env=environ, check=True, stdout=subprocess.DEVNULL)
-        found = run(index, asked(words, given.questions), given.rounds)
+        found = run(index, combined(words, given.questions), given.rounds)
     names = list(found[WAYS[0]])
     print("".join(f"{each:>12}" for each in ["", *names]))
     for way, figures in found.items():

@@ -9,7 +9,7 @@ import subprocess
 import time
 from typing import Any
 
-from bench.usage import family, peak
+from bench.usage import family, family_pss, peak, processor_seconds
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -46,6 +46,16 @@ class Server:
     def memory(self) -> float:
         """Megabytes of its largest process at most."""
         return max(map(peak, family(self._process.pid)))
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time of its processes until now."""
+        return sum(map(processor_seconds, family(self._process.pid)))
+
+    @property
+    def shared(self) -> float:
+        """Megabytes of its processes now, each with its part of what it shares."""
+        return family_pss(self._process.pid)
 
     def call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return its result.

@@ -45,3 +45,8 @@ def pss(process: int | None = None) -> float:
     except OSError:
         return NOBODY_SAYS
     return int(rollup.partition("\nPss:")[2].split()[0]) / 1024
+
+
+def family_pss(process: int) -> float:
+    """Megabytes of a process and its descendants, each with its part of what it shares."""
+    return sum(map(pss, family(process)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from bench import corpora, peer, performance
+from bench.anchors import Anchor, Anchors
 from bench.beside import Row, Table
 from bench.growth import Figure, Growth, Operation, exponent
 from bench.performance import Measured
@@ -62,6 +64,37 @@ def test_what_is_written_as_json_is_read_again():
     run = measured(Row("index", "s", 2.0, 4.0), Row("library", "ms", 1.0))
     rounded = replace(run, growth=performance.from_json(performance.as_json(run)).growth)
     assert performance.from_json(performance.as_json(run)) == rounded
+
+
+def test_tables_beside_libraries_are_read_again_and_older_json_has_none():
+    anchor = Anchor("tantivy 1", 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
+    notes = Anchors("notes", 12, 3.0, "2025-03-14", 0.5, 100, 500, (anchor,), ("lancedb: none",))
+    text = performance.as_json(replace(measured(), anchors=(notes,)))
+    assert performance.from_json(text).anchors == (notes,)
+    older = json.loads(text)
+    del older["anchors"]
+    assert performance.from_json(json.dumps(older)).anchors == ()
+
+
+def test_the_page_has_the_tables_beside_libraries():
+    anchor = Anchor("tantivy 1", 1.0, 2.0, 3.0, 4567.0, 5.0, 6.0, 0.7654, 8.0, 9.0, 10.0)
+    notes = Anchors("notes", 1234, 3.0, "2025-03-14", 0.5, 90, 410, (anchor,), ("lancedb: none",))
+    run = replace(measured(), anchors=(notes,))
+    lines = performance.page(empty_page(), run).splitlines()
+    assert "### Beside libraries, notes: 1,234 files, 3.0 MB" in lines
+    [head] = [line for line in lines if line.startswith("| | index, s |")]
+    assert "| first 90 questions, p50, ms | p95, ms | 410 more, p50, ms |" in head
+    row = "| tantivy 1 | 1 | 2 | 3 | 4,567 | 5 | 6 | 0.765 | 8 | 9 | 10 |"
+    assert row in lines
+    assert head.count("|") == row.count("|")
+    assert "2025-03-14; load before the run: 0.5." in lines
+    assert "Not measured: lancedb: none." in lines
+    assert "Not measured." in performance.page(empty_page(), measured()).splitlines()
+
+
+def empty_page() -> str:
+    names = performance.parts(measured())
+    return "".join(f"<!-- {name} -->\n<!-- end of {name} -->\n" for name in names)
 
 
 def test_the_page_says_what_the_json_says():
@@ -121,3 +154,13 @@ def test_a_question_is_answered_by_a_document(tmp_path):
     assert asked
     for question in asked:
         assert any(all(word in text for word in question.words.split()) for text in texts)
+
+
+def test_combined_questions_have_no_words_together_twice():
+    words = ["ash", "elm", "fir", "oak", "yew"]
+    asked = corpora.combined(words, 10)
+    assert len({frozenset(each.split()) for each in asked}) == 10
+    assert all(len(set(each.split())) == 3 for each in asked)
+    assert asked == corpora.combined(words, 10)
+    with pytest.raises(ValueError, match="5 words make fewer than 11 questions"):
+        corpora.combined(words, 11)

@@ -317,6 +317,8 @@ def test_a_pure_wheel_is_for_every_system_and_has_nothing_compiled(tmp_path):
     assert sources >= {
         "qmd/ingest/compiled/words.pyx",
         "qmd/ranking/compiled/code_products.pyx",
+        "qmd/ranking/compiled/line_words.pyx",
+        "qmd/ranking/compiled/posting_search.pyx",
     }
     assert sources <= set(names)
     assert [name for name in names if name.endswith("/share/man/man1/qmd.1")]

@@ -14,7 +14,7 @@ import xxhash
 
 from bench.fuzz.library import library
 from bench.fuzz.sources import Bytes, Input, Target
-from qmd.ranking.sidecar_file import END, SidecarKind
+from qmd.ranking.sidecar_format import END, SidecarKind
 
 _DTYPES = "|u1 <u2 <u4 <u8 <i8 <f4 <f8 |S3 |O >i8 <i4 <M8[s] |b1 x (2,)<f4".split()
 _DTYPES.append("1" * 5000)
@@ -26,7 +26,8 @@ def sidecar() -> Iterator[Target]:
     from qmd.ranking import postings_reader
     from qmd.ranking.inverted_index import Inverted
     from qmd.ranking.postings import Term, Wanted
-    from qmd.ranking.sidecar_file import POSTINGS, Packer, SidecarFile
+    from qmd.ranking.sidecar_file import Packer, SidecarFile
+    from qmd.ranking.sidecar_format import POSTINGS
 
     with library(lines=60) as engine, tempfile.TemporaryDirectory() as place:
         path = Path(place) / "index.duckdb.postings"
@@ -62,7 +63,8 @@ def vector_sidecar() -> Iterator[Target]:
     """Fuzz vectors under a right checksum: they are refused, or no search leaves their bounds."""
     from bench.vectors import unit
     from qmd.ranking import vector_sidecar
-    from qmd.ranking.sidecar_file import VECTORS, Packer, SidecarFile
+    from qmd.ranking.sidecar_file import Packer, SidecarFile
+    from qmd.ranking.sidecar_format import VECTORS
     from qmd.ranking.vector_codes import Codes
     from qmd.ranking.vector_matrix import Compared
 

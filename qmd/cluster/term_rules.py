@@ -66,7 +66,8 @@ def terms_of(shards: Shards, parameters: Parameters) -> list[dict[str, Any]]:
     rows = rows_of(shards, "cluster/own_terms", {shard: {"document_id": place}})
     own: dict[int, int] = dict(rows.get(shard, ()))
     counts = dict.fromkeys(own, 0)
-    for found in on_all(shards, "search/frequencies", {"terms": as_json(sorted(own))}).values():
+    asked = {"terms": as_json(sorted(own)), "since": None}
+    for found in on_all(shards, "search/frequencies", asked).values():
         for term, documents in found:
             counts[term] += documents
     return [

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from qmd.experiences import contract
 from qmd.experiences.table import Record
-from qmd.ingest.batch_tables import batch
+from qmd.ingest.batch_tables import batch, texts_of
 from qmd.ingest.commit import Batch
 from qmd.ingest.folder_changes import Change
 from qmd.ingest.reader import EPOCH, File, Parsed
@@ -26,7 +26,7 @@ def prepared(records: Sequence[Record]) -> Batch:
     The words of a path are not indexed: it is a number.
     """
     parsed = [_parsed(record) for record in records]
-    return batch(EXPERIENCES, parsed, Vocabulary(terms), named=False)
+    return batch(EXPERIENCES, texts_of(parsed, named=False), Vocabulary(terms))
 
 
 def _parsed(record: Record) -> Parsed:

@@ -43,7 +43,7 @@ def _committed(batches: Batches) -> bool:
     settled = True
     for changes in batches.cut():
         files = batches.read(changes)
-        batch = batches.prepared(files)
+        batch = batches.prepared(files, batches.parsed(files))
         files = [file.spent() for file in files]
         settled &= batches.commit(files, batch)
     return settled

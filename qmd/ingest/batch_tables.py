@@ -15,6 +15,7 @@ from qmd.ingest.merging import PostingColumns
 from qmd.ingest.outlines import Outline, document_outline
 from qmd.ingest.searched_text import data_blanked, searched
 from qmd.ingest.sketches import sketches
+from qmd.named_tuple import NamedTuple
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.storage.long_texts import is_long_text
 from qmd.text import markdown
@@ -40,22 +41,45 @@ _KINDS = {
 """Types of the columns of numbers."""
 
 
-def batch(
-    collection: str, parsed: Sequence[Parsed], vocabulary: Vocabulary, *, named: bool = True
-) -> Batch:
-    """Make the tables of a batch: documents, contents, postings and new words.
+class Texts(NamedTuple):
+    """Documents of a batch, with all of them that the words of the index do not matter to.
+
+    Attributes:
+        languages: codes; None where nothing tells the language.
+        shares: column of the percentages of lists of links.
+        fields: title, path and body, and the bytes of data that are left out.
+        outlines: by hash, with the document that has the text.
+    """
+
+    parsed: Sequence[Parsed]
+    languages: list[str | None]
+    shares: Column
+    fields: list[tuple[Document, int]]
+    outlines: dict[str, tuple[Parsed, Outline]]
+
+
+def texts_of(parsed: Sequence[Parsed], *, named: bool = True) -> Texts:
+    """Take apart the texts of a batch.
 
     Args:
         named: whether the words of a path say something, so that a search is to find them.
     """
-    codes = [language(item.file.whole, item.metadata, start=item.matter) for item in parsed]
-    stemmed = list(map(stemmed_in, codes))
-    shares = link_percents((item.file.whole, item.matter) for item in parsed)
-    fields = [_fields(item, named) for item in parsed]
-    found = tokenise([each for each, _ in fields], vocabulary, stemmed)
     contents = {item.file.hash: item for item in parsed}
-    outlines = {hash_: _outline(item) for hash_, item in contents.items()}
-    long = {key: item.file.data for key, item in contents.items() if is_long_text(item.file.data)}
+    return Texts(
+        parsed,
+        [language(item.file.whole, item.metadata, start=item.matter) for item in parsed],
+        link_percents((item.file.whole, item.matter) for item in parsed),
+        [_fields(item, named) for item in parsed],
+        {hash_: (item, _outline(item)) for hash_, item in contents.items()},
+    )
+
+
+def batch(collection: str, made: Texts, vocabulary: Vocabulary) -> Batch:
+    """Make the tables of a batch: documents, contents, postings and new words."""
+    parsed, codes, shares, fields, outlines = made
+    found = tokenise([each for each, _ in fields], vocabulary, list(map(stemmed_in, codes)))
+    bodies = {hash_: item.file.data for hash_, (item, _) in outlines.items()}
+    long = {hash_: body for hash_, body in bodies.items() if is_long_text(body)}
     columns = {
         name: numbers(_KINDS[name], values) if name in _KINDS else texts(values)
         for name, values in documents(collection, parsed).items()
@@ -64,7 +88,7 @@ def batch(
         incoming=Relation(
             **columns,
             **of_lengths(found),
-            tags=_lists([tags_of(item, outlines[item.file.hash]) for item in parsed]),
+            tags=_lists([tags_of(item, outlines[item.file.hash][1]) for item in parsed]),
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
             lang=texts(codes),
@@ -72,9 +96,9 @@ def batch(
             data_bytes=numbers("uint64", [size for _, size in fields]),
         ),
         texts=Relation(
-            hash=texts([*contents]),
-            body=texts([b"" if key in long else item.file.data for key, item in contents.items()]),
-            outline=of_outlines([*outlines.values()]),
+            hash=texts([*bodies]),
+            body=texts([b"" if key in long else body for key, body in bodies.items()]),
+            outline=of_outlines([outline for _, outline in outlines.values()]),
         ),
         postings=Relation(number=numbers("uint32", found.number), **of_postings(found)),
         documents=len(parsed),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from qmd.errors import QmdError
 from qmd.ingest import batch_tables, columns, inversion, reader
 from qmd.ingest import commit as documents
+from qmd.ingest.batch_tables import Texts
 from qmd.ingest.commit import Batch
 from qmd.ingest.compare import Comparison
 from qmd.ingest.folder_changes import Change
@@ -133,20 +134,35 @@ class Batches:
         reading = self._reading
         return extracted(files, reading.extractor, self._database, reading.converters)
 
-    def prepared(self, files: list[File]) -> Batch | None:
-        """Prepare documents, contents and postings of a batch; None if it has no text.
+    def parsed(self, files: list[File]) -> Texts | None:
+        """Take apart the texts of a batch; None if it has none.
 
         A file on which this fails by a mistake in qmd becomes one with a problem, in `files` too:
-        the others are indexed.
+        the others are indexed. So it is in `prepared`.
         """
         try:
-            return self._tables(files)
+            return _texts(files)
         except _NO_MISTAKES:
             raise
         except Exception:
             if not self._set_aside(files):
                 raise
-        return self._tables(files)
+        return _texts(files)
+
+    def prepared(self, files: list[File], made: Texts | None) -> Batch | None:
+        """Prepare documents, contents and postings of a batch; None if it has no text.
+
+        Args:
+            made: of these files, by `parsed`.
+        """
+        try:
+            return self._tables(made)
+        except _NO_MISTAKES:
+            raise
+        except Exception:
+            if not self._set_aside(files):
+                raise
+        return self._tables(_texts(files))
 
     def _set_aside(self, files: list[File]) -> bool:
         """Replace the files on which preparing fails; return whether there are any."""
@@ -156,7 +172,8 @@ class Batches:
                 continue
             try:
                 scratch = Vocabulary(terms, set())
-                batch_tables.batch(self._collection.name, [reader.parsed(file)], scratch)
+                made = batch_tables.texts_of([reader.parsed(file)])
+                batch_tables.batch(self._collection.name, made, scratch)
             except _NO_MISTAKES:
                 raise
             except Exception as error:
@@ -167,15 +184,14 @@ class Batches:
             files[number] = file
         return bool(faulty)
 
-    def _tables(self, files: Sequence[File]) -> Batch | None:
-        readable = [file for file in files if file.text is not None]
-        if not readable:
+    def _tables(self, made: Texts | None) -> Batch | None:
+        if made is None:
             return None
-        parsed = [reader.parsed(file) for file in readable]
-        self._report.notes += [(item.file.path, item.remark) for item in parsed if item.remark]
-        if sum(len(file.data) for file in readable) >= MUCH_BYTES:
+        if sum(len(item.file.data) for item in made.parsed) >= MUCH_BYTES:
             keep_memory()
-        return batch_tables.batch(self._collection.name, parsed, self._vocabulary)
+        batch = batch_tables.batch(self._collection.name, made, self._vocabulary)
+        self._report.notes += [(item.file.path, item.remark) for item in made.parsed if item.remark]
+        return batch
 
     def commit(self, files: list[File], batch: Batch | None) -> bool:
         """Commit a batch, with problems and remarks of its files.
@@ -274,6 +290,11 @@ class Batches:
             self._renamed += 1
         else:
             report.new += 1
+
+
+def _texts(files: Sequence[File]) -> Texts | None:
+    readable = [file for file in files if file.text is not None]
+    return batch_tables.texts_of(list(map(reader.parsed, readable))) if readable else None
 
 
 def cut_by_bytes(sizes: Sequence[int]) -> list[slice]:

@@ -1,6 +1,6 @@
 """Update pipeline of one collection: reading, inversion and commit in parallel.
 
-    walk ▸ compare ▸ read and hash ▸ title, frontmatter, date ▸ invert ▸ commit
+    walk ▸ compare ▸ read and hash, title, front matter, outline ▸ invert ▸ commit
 
 The steps of a batch are in `batches`; here several batches are in progress at the same time.
 """
@@ -14,6 +14,7 @@ from functools import partial
 
 from anyio import CapacityLimiter, create_task_group, sleep_forever, to_thread
 
+from qmd.ingest.batch_tables import Texts
 from qmd.ingest.batches import ROUNDS, Batches
 from qmd.ingest.commit import Batch
 from qmd.ingest.compare import Comparison, compare
@@ -90,19 +91,25 @@ async def _carried_out(batches: Batches, progress: Progress | None, extractor: E
     Returns:
         True if all were accepted; if not, compare again.
     """
-    # Two hardware threads of one core do no more together than one: a stage to a core.
-    cores = CapacityLimiter(max(1, (os.cpu_count() or 1) // 2))
+    cores = CapacityLimiter(os.cpu_count() or 1)
 
-    async def read(cut: AsyncIterator[list[Change]]) -> AsyncGenerator[list[File], None]:
+    def opened(changes: list[Change]) -> tuple[list[File], Texts | None]:
+        files = batches.read(changes)
+        return files, batches.parsed(files)
+
+    async def read(
+        cut: AsyncIterator[list[Change]],
+    ) -> AsyncGenerator[tuple[list[File], Texts | None], None]:
         async for changes in cut:
-            yield await to_thread.run_sync(batches.read, changes, limiter=cores)
+            yield await to_thread.run_sync(opened, changes, limiter=cores)
 
     async def prepared(
-        read: AsyncIterator[list[File]],
+        read: AsyncIterator[tuple[list[File], Texts | None]],
     ) -> AsyncGenerator[tuple[list[File], Batch | None], None]:
-        async for files in read:
-            batch = await to_thread.run_sync(batches.prepared, files, limiter=cores)
+        async for files, texts in read:
+            batch = await to_thread.run_sync(batches.prepared, files, texts, limiter=cores)
             files = [file.spent() for file in files]
+            del texts
             yield files, batch
             del files, batch  # not to be held while the next ones are awaited
 
@@ -110,7 +117,9 @@ async def _carried_out(batches: Batches, progress: Progress | None, extractor: E
     if batches.changed:
         done = 0
         async with flow() as stage, _interrupting(extractor):
-            async for files, batch in stage(prepared(stage(read(each(batches.cut()))))):
+            # None waits: that would take as much memory as one at work.
+            opened_ones = stage(read(each(batches.cut())), ahead=0)
+            async for files, batch in stage(prepared(opened_ones), ahead=0):
                 settled &= await to_thread.run_sync(batches.commit, files, batch, limiter=cores)
                 done += sum(file.container is None for file in files)
                 if progress:

@@ -87,4 +87,5 @@ def _batch(collection: str, path: str, text: str, before: DocumentRow | None) ->
         text,
         data,
     )
-    return batch_tables.batch(collection, [reader.parsed(file)], Vocabulary(terms))
+    made = batch_tables.texts_of([reader.parsed(file)])
+    return batch_tables.batch(collection, made, Vocabulary(terms))

@@ -7,15 +7,17 @@ import os
 import stat
 import time
 from array import array
-from collections import Counter
-from collections.abc import Iterator, MutableSequence, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from qmd.errors import RootMissing, RootUnreadable
 from qmd.ingest import gitignore
-from qmd.ingest.listing import FileColumns, facts, listed
+from qmd.ingest.listing import Facts, FactsAhead, FileColumns, listed
+from qmd.named_tuple import NamedTuple
 from qmd.reports import Report
 from qmd.text import kinds, paths
 from qmd.text.globs import ignoring, taken_suffixes, taking
@@ -28,6 +30,9 @@ LARGEST = 64_000_000
 """Bytes of a file that is still indexed: a text of this size is a log or a dump."""
 
 ASTRAY = "a link that leads out of the collection, or nowhere"
+
+FOLDERS_AHEAD = 64
+"""Folders that are listed while the facts of files of an earlier one are still read."""
 
 LATEST = (1 << 63) - 1
 """Nanoseconds after 1970 that can be stored: a file of a later year than 2262 gets this time, one
@@ -202,6 +207,43 @@ def _files(root: str, collection: Collection, found: FileTable) -> Iterator[File
 
     Of others, nothing but their names is looked at.
     """
+    with closing(FactsAhead()) as ahead:
+        begun = deque[_Begun]()
+        for folder in _folders(root, collection, found, ahead):
+            begun.append(folder)
+            while len(begun) > (FOLDERS_AHEAD if ahead.has_threads else 0):
+                yield begun.popleft().files(found)
+        while begun:
+            yield begun.popleft().files(found)
+
+
+class _Begun(NamedTuple):
+    """Files of a folder that is listed.
+
+    Attributes:
+        prefix: of their paths.
+        facts: waits for the facts of most of them.
+        more: the others, with their paths.
+    """
+
+    prefix: str
+    facts: Callable[[], Facts]
+    more: FileColumns
+
+    def files(self, found: FileTable) -> FileColumns:
+        """Wait for all of them, and note those that could not be read."""
+        files, failed = self.facts()
+        for name, error in failed:
+            _note_unread(found, self.prefix + name, error)
+        files.paths = [self.prefix + name for name in files.paths]
+        files.extend(self.more)
+        return files
+
+
+def _folders(
+    root: str, collection: Collection, found: FileTable, ahead: FactsAhead
+) -> Iterator[_Begun]:
+    """List the folders of a collection."""
     wanted = taking(collection.mask, collection.ignored, collection.converted)
     suffixes = taken_suffixes(collection.mask)
     ignores = ignoring(collection.ignored)
@@ -226,7 +268,7 @@ def _files(root: str, collection: Collection, found: FileTable) -> Iterator[File
                 for name in names
                 if not (ignores(prefix + name) or rules.ignore(prefix + name))
             ]
-        files, folders = _facts(folder, prefix, names, found), []
+        facts, more, folders = ahead.begin(folder, names), FileColumns(), []
         for entry in entries:
             path = prefix + entry.name
             follow = False
@@ -253,7 +295,7 @@ def _files(root: str, collection: Collection, found: FileTable) -> Iterator[File
                     info = entry.stat(follow_symlinks=follow)
                     if stat.S_ISREG(info.st_mode):
                         times = _bounded(info.st_mtime_ns), _bounded(info.st_ctime_ns)
-                        files.append(path, info.st_size, times, info.st_ino)
+                        more.append(path, info.st_size, times, info.st_ino)
                 elif entry.is_file(follow_symlinks=follow):
                     is_meant = wanted(path) or ignores(path) or entry.name.startswith(".")
                     if not is_meant and not rules.ignore(path):
@@ -262,17 +304,8 @@ def _files(root: str, collection: Collection, found: FileTable) -> Iterator[File
                     entry.stat()  # a link that leads nowhere may have led to a folder
             except OSError as error:
                 _note_unread(found, path, error)
-        yield files
+        yield _Begun(prefix, facts, more)
         waiting.extend(reversed(folders))
-
-
-def _facts(folder: str, prefix: str, names: list[str], found: FileTable) -> FileColumns:
-    """Read the facts of files of a folder."""
-    files, failed = facts(folder, names)
-    for name, error in failed:
-        _note_unread(found, prefix + name, error)
-    files.paths = [prefix + name for name in files.paths]
-    return files
 
 
 def _note_unread(found: FileTable, path: str, error: OSError) -> None:

@@ -84,7 +84,8 @@ def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
 
 def _discarded(path: Path, *, dry_run: bool = False) -> tuple[int, int]:
     """Remove the sidecars of postings and of vectors, and return the bytes of each."""
-    from qmd.ranking.sidecar_file import POSTINGS, VECTORS, SidecarFile
+    from qmd.ranking.sidecar_file import SidecarFile
+    from qmd.ranking.sidecar_format import POSTINGS, VECTORS
 
     postings, vectors = (
         SidecarFile(path, kind).discard(dry_run=dry_run) for kind in (POSTINGS, VECTORS)

@@ -351,6 +351,8 @@ def _installed() -> Iterator[Finding]:
         import_module("qmd.ingest.compiled.words")
         import_module("qmd.ingest.compiled.outlines")
         import_module("qmd.ranking.compiled.code_products")
+        import_module("qmd.ranking.compiled.line_words")
+        import_module("qmd.ranking.compiled.posting_search")
     except ImportError as error:
         yield Finding(
             "compiled",
@@ -359,7 +361,7 @@ def _installed() -> Iterator[Finding]:
             f"Look for a C++ compiler, and run: {extras.command(None, again=True)}",
         )
     else:
-        yield Finding("compiled", "ok", "postings, outlines and products of vectors")
+        yield Finding("compiled", "ok", "postings, outlines, products of vectors, searches")
 
 
 def _models(index: Index) -> Iterator[Finding]:

@@ -189,4 +189,5 @@ async def run_embed(
             await to_thread.run_sync(merge)
     if report.chunks and index.makes_sidecars:
         await to_thread.run_sync(index.vector_indexes.renew, space)
+        await to_thread.run_sync(index.holder.note_fit)
     return report

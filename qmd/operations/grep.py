@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
@@ -13,6 +13,7 @@ from qmd.declaration.parameters import Names, named
 from qmd.errors import QueryError
 from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import DatabaseError, as_json
+from qmd.storage.long_texts import long_text
 from qmd.text import globs
 from qmd.types import Clause, Filter
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 BATCH = 4_000_000
 """Bytes of texts that are in memory at once, and of one text more."""
+
+LINES_AHEAD = 2000
+"""Lines of a text in pieces that are read with one that is shown: the next ones are often near."""
 
 _WORD = r"(?:^|[^\pL\pN_])(?:{})(?:$|[^\pL\pN_])"
 _ANCHOR = re.compile(r"\\[Az]|\$")
@@ -327,46 +331,98 @@ def _matched(
     """
     from qmd.ranking.postings import allowed
 
-    ids = allowed(cursor, among)
     # A text with such a line matches as a whole, too; some others do as well.
     whole = None if invert or _ANCHOR.search(plain) else f"(?m){plain}"
+
+    def run(ids: str | None, *, numbered: bool) -> list[Found]:
+        asked = {"pattern": line, "whole": whole, "inverted": invert, "numbered": numbered}
+        return cursor.rows(Found, "grep/lines", **asked, ids=ids)
+
     try:
-        rows = cursor.run("grep/documents", pattern=line, whole=whole, inverted=invert, ids=ids)
+        found = run(allowed(cursor, among), numbered=False)
     except DatabaseError as error:
         raise _unreadable(line, error) from error
     left = most[1]
     if count_only:
-        yield from (Matched(f"{name}/{path}", count, ()) for _, name, path, count, _ in rows)
+        yield from (Matched(each.file, each.matches, ()) for each in found)
         return
-    for part in _batches(rows):
-        numbers = as_json([row[0] for row in part])
-        texts = {
-            number: (body, lines)
-            for number, body, lines in cursor.run(
-                "grep/lines", pattern=line, inverted=invert, ids=numbers
-            )
-        }
-        for number, name, path, count, _ in part:
-            body, lines = texts[number]
-            kept = lines[: min(most[0] or count, count if left is None else left)]
+    for part in _batches(found):
+        rows = run(as_json([each.document_id for each in part]), numbered=True)
+        texts = dict(
+            cursor.run("documents/bodies", hashes=as_json(list({each.hash for each in rows})))
+        )
+        for each in rows:
+            most_here = each.matches if left is None else left
+            kept = each.lines[: min(most[0] or each.matches, most_here)]
             left = None if left is None else left - len(kept)
-            yield Matched(f"{name}/{path}", count, list(_around(body, kept, *around)))
+            text = _Lines(texts[each.hash]) if each.size else _LongLines(cursor, each.hash)
+            yield Matched(each.file, each.matches, list(_around(text, kept, *around)))
             if left == 0:
                 return
 
 
-def _batches(rows: Sequence[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+class Found(NamedTuple):
+    """A row of grep/lines."""
+
+    document_id: int
+    collection: str
+    path: str
+    hash: str
+    size: int
+    matches: int
+    lines: Sequence[int]
+
+    @property
+    def file(self) -> str:
+        """`collection/path`."""
+        return f"{self.collection}/{self.path}"
+
+
+def _batches(found: Sequence[Found]) -> Iterator[list[Found]]:
     """Group documents whose texts are in memory together."""
-    part: list[tuple[Any, ...]] = []
+    part: list[Found] = []
     size = 0
-    for row in rows:
-        part.append(row)
-        size += row[-1]
+    for each in found:
+        part.append(each)
+        size += each.size
         if size >= BATCH:
             yield part
             part, size = [], 0
     if part:
         yield part
+
+
+class _Lines:
+    """Lines of a text, by their numbers from 1."""
+
+    def __init__(self, text: str, before: int = 0) -> None:
+        self._before = before
+        self._lines = text.removesuffix("\n").split("\n")
+        self.total = before + len(self._lines)
+
+    def __getitem__(self, number: int) -> str:
+        return self._lines[number - self._before - 1].removesuffix("\r")
+
+    def __contains__(self, number: int) -> bool:
+        return self._before < number <= self.total
+
+
+class _LongLines:
+    """Lines of a text that is stored in pieces, of which a few are in memory."""
+
+    def __init__(self, cursor: Cursor, hashed: str) -> None:
+        text = long_text(cursor, hashed)
+        assert text is not None
+        self._text = text
+        self._some: _Lines | None = None
+        self.total = text.total
+
+    def __getitem__(self, number: int) -> str:
+        some = self._some
+        if some is None or number not in some:
+            before, text = self._text.of_lines(number, number + LINES_AHEAD)
+            some = self._some = _Lines(text, before)  # whole lines
+        return some[number]
 
 
 def parts(index: Index, line: str, texts: Sequence[str]) -> list[list[str]]:
@@ -376,14 +432,13 @@ def parts(index: Index, line: str, texts: Sequence[str]) -> list[list[str]]:
 
 
 def _around(
-    body: str, lines: Sequence[int], before: int, after: int
+    text: _Lines | _LongLines, lines: Sequence[int], before: int, after: int
 ) -> Iterator[tuple[int, str, bool]]:
     """Yield lines with those around them, each once."""
-    texts = body.removesuffix("\n").split("\n")
     matching, shown = set(lines), 0
     for line in lines:
-        for number in range(max(shown + 1, line - before), min(line + after, len(texts)) + 1):
-            yield number, texts[number - 1].removesuffix("\r"), number in matching
+        for number in range(max(shown + 1, line - before), min(line + after, text.total) + 1):
+            yield number, text[number], number in matching
             shown = number
 
 

@@ -84,6 +84,9 @@ class Index:
         self.holder = Holder(self.database)
         if warm:
             self.database.missed = self.holder.missed
+            from qmd.ranking import matcher  # of no use to most commands
+
+            matcher.load_compiled()
         self.log = search_log.Log(place.database)
         self._workers = workers
         self._making = threading.Lock()

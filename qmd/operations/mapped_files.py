@@ -27,7 +27,7 @@ def mapped_postings(index: Index) -> Told | None:
     Raises:
         IndexFailure: the index cannot be read.
     """
-    from qmd.ranking.sidecar_file import POSTINGS
+    from qmd.ranking.sidecar_format import POSTINGS
 
     path = index.place.database
     state = index.read(lambda cursor: sidecar_state(cursor, path))
@@ -54,7 +54,7 @@ def mapped_vectors(index: Index) -> Told | None:
     Raises:
         IndexFailure: the index cannot be read.
     """
-    from qmd.ranking.sidecar_file import VECTORS
+    from qmd.ranking.sidecar_format import VECTORS
     from qmd.ranking.vector_sidecar import VectorSidecarState, vector_sidecar_state
 
     path, fingerprint = index.place.database, active_fingerprint(index)

@@ -242,18 +242,19 @@ def prepare(index: Index, limit: int) -> None:
     """
     import importlib
 
-    from qmd.ranking import bm25 as ranked
+    from qmd.ranking import matcher, search_plans
 
     if not index.place.database.exists():
         return
     index.load_postings(later=True)
     for name in ("ranking.results", "ranking.hybrid", "ranking.query", "ranking.query_document"):
         importlib.import_module(f"qmd.{name}")
+    matcher.load_compiled()
 
     def work(cursor: Cursor) -> None:
         index.with_default_collections(cursor, ALL)
         index.described(cursor)
-        ranked.get_ready(cursor, limit=limit)
+        search_plans.get_ready(cursor, limit=limit)
         cursor.get_ready("documents/recorded")
 
     index.database.read(work)  # the first search brings the settings into the tables

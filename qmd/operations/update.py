@@ -256,6 +256,8 @@ def update_small(
         settle(index.database)
         maintenance.merge(index.database)
         free_old_texts(index.database)
+    if index.makes_sidecars:
+        index.holder.note_fit()
     return reports, others
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from qmd.named_tuple import NamedTuple
 from qmd.ranking.postings import (
     ALL_ROWS,
-    TIES,
+    FIT,
     Filed,
     Postings,
     Wanted,
@@ -22,7 +22,7 @@ from qmd.ranking.postings import (
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import ResolvedQuery
 from qmd.ranking.word_terms import inflected_words
-from qmd.storage.cursor import Cursor, Value
+from qmd.storage.cursor import Cursor
 from qmd.types import ALL, Clause, FileStamp, Filter, FromFile, Text
 
 if TYPE_CHECKING:
@@ -275,14 +275,24 @@ def hold(cursor: Cursor, postings: Held) -> None:
 
 
 def postings_of(cursor: Cursor) -> Postings:
-    """Return the postings in memory if loaded, else those of the file."""
+    """Return the postings in memory if loaded, else those of the sidecar or of the file."""
     memory = cursor.memory
     found = held(cursor)
     if found is not None:
         return found
     if memory is not None and memory.missed is not None:
         memory.missed(cursor)
-    return held(cursor) or Filed(cursor)
+    return held(cursor) or _not_held(cursor)
+
+
+def _not_held(cursor: Cursor) -> Postings:
+    """Return the postings of a sidecar that is known to fit, else those of the file."""
+    facts = cursor.memory.facts if cursor.memory else None
+    if facts is None or not facts.has(FIT):
+        return Filed(cursor)
+    from qmd.ranking.mapped_postings import postings_of_sidecar  # of no use to most indexes
+
+    return postings_of_sidecar(cursor) or Filed(cursor)
 
 
 def statistics(cursor: Cursor) -> tuple[float, float, bool]:
@@ -317,23 +327,6 @@ def _made(rows: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
     return (*found, frozenset(pages))
 
 
-def get_ready(cursor: Cursor, *, limit: int) -> None:
-    """Plan the statements of a keyword search in advance.
-
-    Args:
-        limit: documents that will be asked for.
-    """
-    for name in ("variants", "frequencies", "phrases", "any_of", "documents", "files", "paths"):
-        cursor.get_ready(f"search/{name}")
-    cursor.get_ready("documents/bodies")
-    asked: dict[str, Value] = dict.fromkeys(("terms", "term_weights", "holders", "frequencies"), "")
-    _, asked["average"], _ = statistics(cursor)
-    for counted in (None, ""):
-        cursor.get_ready(
-            "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + TIES
-        )
-
-
 def files(cursor: Cursor, ids: Sequence[int]) -> dict[int, FileStamp]:
     """Return the files of documents, by number; see `Shelf.files`."""
     postings = held(cursor)
@@ -362,7 +355,7 @@ def _filed(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[Text, FileStam
 def rarest(cursor: Cursor, query: Query) -> str | None:
     """Return the rarest word of a query among those that occur."""
     total, _, _ = statistics(cursor)
-    return ResolvedQuery(held(cursor) or Filed(cursor), query, total=total).rarest
+    return ResolvedQuery(held(cursor) or _not_held(cursor), query, total=total).rarest
 
 
 def documents(

@@ -40,7 +40,6 @@ FEW_PAGES = 3
 _INDEXES = ("readme", "index", "_index")
 """Names of files that a link to their folder leads to."""
 
-_BETWEEN = "\x1e"
 _STEM, _REST = 4, 3
 """Letters that two forms of a word have in common at least, and that follow them at most."""
 
@@ -222,17 +221,16 @@ def _is_form(word: str, other: str) -> bool:
     return same >= _STEM and max(len(word), len(other)) - same <= _REST
 
 
-def read_links(texts: str, targets: str) -> Links:
+def read_links(texts: Sequence[str], targets: Sequence[str]) -> Links:
     """Read the links of an outline.
 
     Args:
         texts: of links, tags and headings.
-        targets: of links, as written.
+        targets: of links, as written; of others nothing.
     """
     places: set[str] = set()
     shown: set[str] = set()
-    pairs = zip(texts.split(_BETWEEN), targets.split(_BETWEEN), strict=False)
-    for text, target in islice(pairs, MOST_LINKS):
+    for text, target in islice(zip(texts, targets, strict=False), MOST_LINKS):
         if target and (place := _place(target)):
             places.update((place, _stem(place)))
             shown.add(text.strip().casefold())
@@ -309,7 +307,9 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
     return cursor.each("links", ids, read, most=CACHED, size=lambda each: 1 + len(each.places))
 
 
-def _outlines(cursor: Cursor, ids: Sequence[int]) -> Iterator[tuple[int, tuple[str, str]]]:
+def _outlines(
+    cursor: Cursor, ids: Sequence[int]
+) -> Iterator[tuple[int, tuple[Sequence[str], Sequence[str]]]]:
     """Load the texts and targets of the links of documents, by number.
 
     Where the hash of a text is known, its row is found by the key of the table, in a third of the

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
 from itertools import chain
 from operator import or_
+from typing import TYPE_CHECKING
 
 from qmd.patterns import pattern
 from qmd.text import tokenizer
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_compiled: ModuleType | None = None
 
 _TEXT = pattern(r"[^\w\s](?:[^\w]*[^\w\s])?|(?a:[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+)")
 """Terms that are found as they stand: symbols, words with marks, words joined by a hyphen."""
@@ -25,6 +31,9 @@ AT_ONCE = 16_384
 
 FIRST = 2_048
 """Characters of the first of these lines: many texts have all words in one of them."""
+
+COMPILED_WORDS = 64
+"""Words of a query up to which each has a bit of a number of the compiled loops."""
 
 SEPARATORS = "‘’“”–—…•→\u00a0"
 """Separators outside of ASCII that are common in English, and no part of any word."""
@@ -48,11 +57,27 @@ def matcher_of(wanted: Mapping[str, str]) -> Matcher:
     return _matcher(tuple(wanted.items()))
 
 
+def load_compiled() -> None:
+    """Load the compiled loops, if there are any, for matchers that are made from now on.
+
+    It takes a millisecond, which is what they save in a search: for a process that stays.
+    """
+    global _compiled
+    try:
+        from qmd.ranking.compiled import line_words
+    except ImportError:
+        return  # the same in plain Python
+    _compiled = line_words
+
+
 class Matcher:
     """Mapping of raw words to the query words that they match, or None.
 
     Args:
         wanted: for each folded word, the word of the query that it answers.
+
+    Attributes:
+        compiled: module with the compiled loops; None: plain Python is used.
     """
 
     def __init__(self, wanted: Mapping[str, str]) -> None:
@@ -72,6 +97,7 @@ class Matcher:
                 start = word
             self._starts[start] = self._starts.get(start, 0) | self._bits[wanted[word]]
         self._parts = _least(map(tokenizer.fold, wanted))
+        self.compiled = _compiled if len(self._bits) <= COMPILED_WORDS else None
 
     def __call__(self, raw: str) -> str | None:
         """Return the query word that a raw word matches, or None."""
@@ -179,36 +205,77 @@ class Matcher:
             apart: lines to leave out.
         """
         found: dict[int, int] = {}
-        known, find, word_from = self._known, lowered.find, _WORD.match
-        end = starts[lines.stop]
+        first, stop = lines.start, lines.stop
         for wanted, own in self._texts:
-            for place in _places_of(wanted, lowered, starts[lines.start], end):
-                line = bisect_right(starts, place, lines.start, lines.stop) - 1
+            for place in _places_of(wanted, lowered, starts[first], starts[stop]):
+                line = bisect_right(starts, place, first, stop) - 1
                 if line not in apart:
                     found[line] = found.get(line, 0) | own
-        for start, bits in self._starts.items():
-            line = lines.start
-            at = find(start, starts[line], end)
-            while at >= 0:
-                if at and text[at - 1] in _SMALL and text[at] not in _CAPITAL:
-                    at = find(start, at + 1, end)  # within a word or a part of one
-                    continue
-                line = bisect_right(starts, at, line, lines.stop) - 1
-                met = found.get(line, 0)
-                after = starts[line + 1]
-                if bits & ~met and line not in apart:
-                    while at and text[at - 1] in _OF_WORDS:
-                        at -= 1
-                    raw = word_from(text, at)[0]  # type: ignore[index]  # one character at least
-                    bit = known.get(raw)
-                    if bit is None:
-                        bit = self._bit(raw)
-                    if bit:
-                        found[line] = met = met | bit
-                    if bits & ~met:
-                        after = at + len(raw)  # the line may have another word that begins so
-                at = find(start, after, end)
+        given = (
+            text,
+            lowered,
+            starts,
+            first,
+            stop,
+            apart,
+            self._starts,
+            self._known,
+            self._bit,
+            found,
+        )
+        if self.compiled is None:
+            plainly_add_words(*given)
+        else:
+            self.compiled.add_words(*given, self._bit_of, tokenizer.LONGEST)
         return found
+
+
+def plainly_add_words(
+    text: str,
+    lowered: str,
+    starts: Sequence[int],
+    first: int,
+    stop: int,
+    apart: Container[int],
+    begins: dict[str, int],
+    known: dict[str, int],
+    unknown: Callable[[str], int],
+    found: dict[int, int],
+) -> None:
+    """Add the bits of words that begin in some ways to those of their lines, in plain Python.
+
+    Args:
+        first, stop: the first line, and the one after the last.
+        begins: beginnings in small letters, none of which begins with another one, each with the
+            bits of all words that begin so.
+        known: bits of raw words.
+        unknown: returns the bits of another raw word, and adds them to `known`.
+        found: bits of lines, by number.
+    """
+    find, word_from = lowered.find, _WORD.match
+    end = starts[stop]
+    for start, bits in begins.items():
+        line = first
+        at = find(start, starts[line], end)
+        while at >= 0:
+            if at and text[at - 1] in _SMALL and text[at] not in _CAPITAL:
+                at = find(start, at + 1, end)  # within a word or a part of one
+                continue
+            line = bisect_right(starts, at, line, stop) - 1
+            met = found.get(line, 0)
+            after = starts[line + 1]
+            if bits & ~met and line not in apart:
+                while at and text[at - 1] in _OF_WORDS:
+                    at -= 1
+                raw = word_from(text, at)[0]  # type: ignore[index]  # one character at least
+                bit = known.get(raw)
+                if bit is None:
+                    bit = unknown(raw)
+                if bit:
+                    found[line] = met = met | bit
+                if bits & ~met:
+                    after = at + len(raw)  # the line may have another word that begins so
+            at = find(start, after, end)
 
 
 def _least(words: Iterable[str]) -> list[str]:

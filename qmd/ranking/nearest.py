@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -93,18 +93,30 @@ def nearest(
             shortcut=faster.shortcut if faster else None,
         )
     )
+    placed = (_columns(cursor, vectors) if beside else None) or partial(_placed, cursor)
     most = max(DEPTH, compared)
     # To look again is nearly all to do again where DuckDB compares, and little beside a matrix.
     depth = min(max(DEPTH, (2 if beside else 4) * limit * per_file), most)
     while True:
         scores = first(depth)
-        found = _placed(cursor, scores, among=allowed, limit=limit, per_file=per_file)
+        found = placed(scores, among=allowed, limit=limit, per_file=per_file)
         # And no other is as near as the last.
         is_full = bool(found) and len(found) >= limit and scores[-1][1] < found[-1].score
         if is_full or depth >= compared:
             return found
         # Twice as many as would do if those that follow have as many documents.
         depth = min(depth * 2 * limit // max(1, len(found)), most)
+
+
+def _columns(cursor: Cursor, vectors: int) -> Callable[..., list[Nearest]] | None:
+    """Return what does the same as `_placed` in memory, where all that it needs is held."""
+    from qmd.ranking import bm25, passage_columns
+
+    postings = bm25.held(cursor)
+    if postings is None:
+        return None
+    columns = passage_columns.held_passages(cursor, vectors)
+    return partial(columns.placed, shelf=postings.shelf) if columns else None
 
 
 def _chunks_of(cursor: Cursor, model_id: int, documents: str) -> tuple[str, int]:

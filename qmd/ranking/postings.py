@@ -22,6 +22,9 @@ TIES = 50
 """Documents that may tie with the last one before the statement runs once more to find all. Short
 texts often tie, and to rank 300,000 of them takes a fifth of a second."""
 
+FIT = "postings"
+"""Name of the fact that a sidecar fits the index: see `mapped_postings`."""
+
 COMMON = 20
 """Documents with a word from which on longer words no longer match it: `config` finds
 `configuration` where it is rare, and a common word is not lost among its compounds."""
@@ -77,6 +80,31 @@ class Wanted(NamedTuple):
     banned: frozenset[int]
 
 
+class Fit(NamedTuple):
+    """Sidecar that has been found whole, and compared with the index.
+
+    Attributes:
+        stamp: of the file; see `sidecar_format.Stamp`.
+        gone: slots whose documents are not in the index any more, ascending.
+        since: number of the first document that the sidecar lacks; None: there is none.
+    """
+
+    stamp: tuple[int, ...]
+    gone: Sequence[int]
+    since: int | None
+
+    @classmethod
+    def of(cls, saved: Any) -> Fit:
+        """Return what was saved as JSON.
+
+        Raises:
+            TypeError, ValueError: it is something else.
+        """
+        stamp, gone, since = saved
+        first = None if since is None else int(since)
+        return cls(tuple(map(int, stamp)), list(map(int, gone)), first)
+
+
 class Postings(Protocol):
     """Protocol of the postings of an index."""
 
@@ -114,10 +142,15 @@ class Postings(Protocol):
 
 
 class Filed:
-    """Postings of the file, read by statements."""
+    """Postings of the file, read by statements.
 
-    def __init__(self, cursor: Cursor) -> None:
+    Args:
+        since: number of the first document whose postings are read; None: all.
+    """
+
+    def __init__(self, cursor: Cursor, *, since: int | None = None) -> None:
         self._cursor = cursor
+        self._since = since
 
     def near(
         self,
@@ -140,10 +173,11 @@ class Filed:
         """See `Postings`."""
 
         def counted(unknown: list[int]) -> dict[int, int]:
-            rows = self._cursor.again("search/frequencies", terms=as_json(unknown))
+            rows = self._run("search/frequencies", terms=as_json(unknown))
             return dict.fromkeys(unknown, 0) | dict(rows)
 
-        return self._cursor.each("documents", terms, counted)
+        kind = "documents" if self._since is None else f"documents since {self._since}"
+        return self._cursor.each(kind, terms, counted)
 
     def any_of(self, clauses: Sequence[Sequence[int]]) -> Mapping[int, Tally]:
         """See `Postings`."""
@@ -154,7 +188,7 @@ class Filed:
         ]
         if not elements:
             return {}
-        return _tallies(self._cursor.again("search/any_of", terms=as_json(elements)))
+        return _tallies(self._run("search/any_of", terms=as_json(elements)))
 
     def phrases(self, phrases: Sequence[Sequence[tuple[int, int]]]) -> Mapping[int, Tally]:
         """See `Postings`."""
@@ -163,7 +197,7 @@ class Filed:
             for number, phrase in enumerate(phrases)
             for (term, place), bits in zip(phrase, _bits(len(phrase)), strict=True)
         ]
-        return _tallies(self._cursor.again("search/phrases", elements=as_json(elements)))
+        return _tallies(self._run("search/phrases", elements=as_json(elements)))
 
     def ranked(self, wanted: Wanted, limit: int) -> list[tuple[int, float]]:
         """See `Postings`."""
@@ -177,11 +211,18 @@ class Filed:
             "average": wanted.average,
             "allowed": self._allowed(wanted),
         }
-        rows = self._cursor.again("search/bm25", **asked, least=None, limit=limit + TIES)
+        rows = self._run("search/bm25", **asked, least=None, limit=limit + TIES)
         best = [row for row in rows if row[1] >= rows[min(limit, len(rows)) - 1][1]]
         if len(best) < limit + TIES:
             return best
-        return self._cursor.run("search/bm25", **asked, least=rows[-1][1], limit=ALL_ROWS)
+        asked |= {"least": rows[-1][1], "since": self._since}
+        return self._cursor.run("search/bm25", **asked, limit=ALL_ROWS)
+
+    def _run(self, name: str, **parameters: Value) -> list[tuple[Any, ...]]:
+        """Run a statement, whose plan is kept if it may read all documents."""
+        if self._since is None:
+            return self._cursor.again(name, **parameters, since=None)
+        return self._cursor.run(name, **parameters, since=self._since)
 
     def _allowed(self, wanted: Wanted) -> str | None:
         if wanted.allowed is None:

@@ -18,11 +18,13 @@ from qmd.errors import IndexNotWritable, JobRunning, QmdError
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
 from qmd.storage.cursor import Cursor, DatabaseError
-from qmd.storage.file_version import version_of
+from qmd.storage.file_version import SETTLED_NS, is_settled, version_of
 
 if TYPE_CHECKING:
+    from qmd.ranking.postings import Fit
     from qmd.ranking.postings_reader import MappedSegment
-    from qmd.ranking.sidecar_file import Packer, SidecarFile, Stamp
+    from qmd.ranking.sidecar_file import Packer, SidecarFile
+    from qmd.ranking.sidecar_format import Stamp
     from qmd.storage.database import Database
 
 WORTH = 500_000
@@ -35,6 +37,9 @@ LARGE = 20_000_000
 """Occurrences from which on an update makes the sidecar. Below, the first process that holds the
 postings makes it in about a second beside its searches; in an update of 7,000,000 occurrences it
 takes a tenth of the CPU time."""
+
+BYTES = 5
+"""Bytes of a sidecar for each occurrence, at least."""
 
 UNSAVED = 60_000_000
 """Occurrences up to which postings are held by a process that cannot save them for all."""
@@ -141,7 +146,8 @@ class Holder:
     def _sidecar_file(self) -> SidecarFile:
         """The file, whose module a process that ends after one search does not load."""
         if self._file is None:
-            from qmd.ranking.sidecar_file import POSTINGS, SidecarFile
+            from qmd.ranking.sidecar_file import SidecarFile
+            from qmd.ranking.sidecar_format import POSTINGS
 
             self._file = SidecarFile(self._database.path, POSTINGS)
         return self._file
@@ -185,7 +191,7 @@ class Holder:
         """Make the sidecar of a large index, if there is none or much has changed.
 
         This takes a tenth of the time that it takes to index the texts. It is left to others if a
-        writer waits.
+        writer waits. That the sidecar fits is noted with the facts of the index, for commands.
 
         Raises:
             Stopped: the caller has cancelled.
@@ -193,17 +199,50 @@ class Holder:
         self._reader.run(self._renew, sparing=True)
         cancellation.check()
 
-    def _renew(self, cursor: Cursor) -> None:
+    def note_fit(self) -> None:
+        """Note that the sidecar of a large index fits, as `renew` does; no new one is made.
+
+        Raises:
+            Stopped: the caller has cancelled.
+        """
+        from qmd.ranking import sidecar_format
+
+        kind = sidecar_format.POSTINGS
+        stamp = sidecar_format.stamp_at(sidecar_format.sidecar_path(self._database.path, kind))
+        if stamp and stamp[2] >= LARGE * BYTES:
+            self._reader.run(partial(self._renew, makes=False), sparing=True)
+            cancellation.check()
+
+    def _renew(self, cursor: Cursor, *, makes: bool = True) -> None:
+        from qmd.ranking.postings import FIT
+
+        facts = cursor.memory.facts if cursor.memory else None
         [(documents, occurrences, _)] = cursor.run("held/size")
-        if documents and occurrences >= LARGE and not self._fits(cursor):
+        if not documents or occurrences < LARGE:
+            return
+        fit = self._fit(cursor)
+        if fit is None and makes:
             self._made(cursor)
+            fit = self._fit(cursor)
+        if facts is not None and fit is not None and fit.stamp:
+            facts.note(FIT, fit)
 
-    def _fits(self, cursor: Cursor) -> bool:
+    def _fit(self, cursor: Cursor) -> Fit | None:
+        """Compare the sidecar with the tables; None if a new one is better."""
         from qmd.ranking import postings_reader
+        from qmd.ranking.postings import Fit
+        from qmd.ranking.sidecar_format import NO_FILE, TIMES
 
-        known = self._sidecar(self._sidecar_file.stamp())
+        stamp = self._sidecar_file.stamp()
+        changed = max(stamp[-TIMES:], default=0)
+        if not is_settled(changed):
+            time.sleep(SETTLED_NS / 1e9)
+        is_told_apart = is_settled(changed)  # another file would have another stamp
+        known = self._sidecar(stamp)
         compared = known and postings_reader.compared(cursor, known)
-        return bool(known and compared and not postings_reader.is_much(known, compared))
+        if known is None or compared is None or postings_reader.is_much(known, compared):
+            return None
+        return Fit(stamp if is_told_apart else NO_FILE, compared.gone.tolist(), compared.since)
 
     def _load(self, cursor: Cursor) -> None:
         """Hold the postings of the sidecar, or make one that fits."""

@@ -40,7 +40,8 @@ def sidecar_state(cursor: Cursor, index: Path) -> SidecarState:
         index: the path of the index file, which `cursor` reads.
     """
     from qmd.ranking import postings_reader
-    from qmd.ranking.sidecar_file import POSTINGS, SidecarFile
+    from qmd.ranking.sidecar_file import SidecarFile
+    from qmd.ranking.sidecar_format import POSTINGS
 
     [(_, occurrences, _)] = cursor.run("held/size")
 

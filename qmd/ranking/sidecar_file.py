@@ -1,11 +1,7 @@
 """Sidecar file of an index: named arrays, checked as a whole and mapped into memory.
 
 `index.duckdb.postings` and `index.duckdb.vectors` are derived from the tables and may be deleted
-at any time. The format:
-
-    arrays     one after the other, each at a multiple of 64 bytes
-    contents   JSON: a note, and for each array its type, start and length
-    end        32 bytes: mark, length of the contents, XXH3-128 of all that is before the checksum
+at any time. `sidecar_format` describes them.
 
 A file is written beside its place, flushed to disk and renamed, so that a killed process leaves the
 old one or the new one. Processes that have mapped the old one keep it.
@@ -29,54 +25,18 @@ import xxhash
 from qmd import safe_open
 from qmd.errors import IndexFailure
 from qmd.named_tuple import NamedTuple
+from qmd.ranking import sidecar_format
+from qmd.ranking.sidecar_format import ALIGNED, CHECKSUM, NO_FILE, SidecarKind, Stamp
 from qmd.storage.file_lock import errand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ALIGNED = 64
-"""Bytes: each array starts at a multiple of so many."""
-
 KINDS = re.compile("[<>|][biuf][1248]")
 """Types of arrays as numpy writes them: plain numbers."""
 
-MARK = 8
-"""Bytes of the mark of a format."""
-
-END = MARK + 8 + 16
-"""Bytes of the end of a sidecar."""
-
 AT_ONCE = 1 << 20
 """Bytes that are read at once to compute the checksum, so that they stay out of this process."""
-
-LONGEST = 1 << 20
-"""Bytes of contents at most. Those of an index have 10,000."""
-
-Stamp = tuple[int, ...]
-"""Device, inode, size and times of a sidecar."""
-
-TIMES = 2
-"""Times of a stamp, its last numbers: of the last write and of the last change. On Windows, the
-second is that of the creation."""
-
-NO_FILE: Stamp = ()
-"""Stamp where there is no sidecar."""
-
-
-class SidecarKind(NamedTuple):
-    """Kind of a sidecar.
-
-    Attributes:
-        suffix: of its name, after that of the index; also of its lock.
-        mark: first bytes of its end. Another format has another mark.
-    """
-
-    suffix: str
-    mark: bytes
-
-
-POSTINGS = SidecarKind("postings", b"qmdpost1")
-VECTORS = SidecarKind("vectors", b"qmdvect1")
 
 
 class Packed(NamedTuple):
@@ -158,20 +118,19 @@ def mapped(descriptor: int, kind: SidecarKind, *, checked: bool = False) -> Pack
     Raises:
         OSError: it cannot be read.
     """
-    size = os.fstat(descriptor).st_size
-    end = safe_open.read_at(descriptor, END, max(0, size - END))
-    length = int.from_bytes(end[MARK:-16], "little")
-    if len(end) != END or not end.startswith(kind.mark) or length > min(LONGEST, size - END):
+    found = sidecar_format.contents(descriptor, kind)
+    if found is None:
         return None
-    if not checked and _checksum(descriptor, size - 16) != end[-16:]:
+    size = os.fstat(descriptor).st_size
+    end = safe_open.read_at(descriptor, CHECKSUM, size - CHECKSUM)
+    if not checked and _checksum(descriptor, size - CHECKSUM) != end:
         return None
     try:
-        found = json.loads(safe_open.read_at(descriptor, length, size - END - length))
         file = mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
         whole = memoryview(file)
-        arrays = {name: _array(whole, *place) for name, place in found["arrays"].items()}
-        return Packed(found["note"], arrays, file)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        arrays = {name: _array(whole, *place) for name, place in found.places.items()}
+        return Packed(found.note, arrays, file)
+    except (ValueError, TypeError, OverflowError):
         return None  # the checksum fits: another program made it
 
 
@@ -208,16 +167,13 @@ class SidecarFile:
     def __init__(self, index: Path, kind: SidecarKind) -> None:
         self._index = index
         self._kind = kind
-        self.path = index.with_name(f"{index.name}.{kind.suffix}")
+        self.path = sidecar_format.sidecar_path(index, kind)
         self.part = index.with_name(f"{index.name}.{kind.suffix}.part")
         self.lock = f"{kind.suffix}.lock"
 
     def stamp(self) -> Stamp:
         """Return the stamp of the file that is there now."""
-        try:
-            return _stamp_of(os.stat(self.path))
-        except OSError:
-            return NO_FILE
+        return sidecar_format.stamp_at(self.path)
 
     def mapped(self, *, checked: Stamp = NO_FILE) -> Packed | None:
         """Check the file and map it; None if it is no sidecar of this kind.
@@ -230,7 +186,7 @@ class SidecarFile:
         """
         descriptor = safe_open.opened(self.path, os.O_RDONLY)
         try:
-            is_checked = checked == _stamp_of(os.fstat(descriptor))
+            is_checked = checked == sidecar_format.stamp_of(os.fstat(descriptor))
             return mapped(descriptor, self._kind, checked=is_checked)
         finally:
             os.close(descriptor)
@@ -296,7 +252,3 @@ class SidecarFile:
 
 def _address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-def _stamp_of(info: os.stat_result) -> Stamp:
-    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns

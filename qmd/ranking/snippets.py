@@ -120,10 +120,11 @@ def _best_lines(
         floor: lines of front matter.
     """
     found = _Lines(lines, match.parts_with(body, starts), match, floor)
-    best = best_window(starts, found.all(), length, distinct, found.counts)
+    window = match.compiled.best_window if match.compiled else plainly_best_window
+    best = window(starts, found.all(), length, distinct, found.counts, AT_ONCE)
     if best is None:
         found = found.of_poor()
-        best = best_window(starts, found.all(), length, distinct, found.counts)
+        best = window(starts, found.all(), length, distinct, found.counts, AT_ONCE)
     if best is None:
         written = [at for at, line in enumerate(lines) if line.strip()]
         wordy = (at for at in written if at >= floor and not is_in_data(lines[at], match.found_in))
@@ -193,12 +194,13 @@ class _Lines:
         return next(filter(self.counts, before), -1)
 
 
-def best_window(
+def plainly_best_window(
     starts: Sequence[int],
     matching: Iterator[tuple[int, int]],
     length: int,
     distinct: int | None,
-    counts: Callable[[int], bool] | None = None,
+    counts: Callable[[int], bool] | None,
+    reach: int,
 ) -> tuple[int, int] | None:
     """Find the window with the most distinct query words, in the fewest lines; None without any.
 
@@ -209,6 +211,7 @@ def best_window(
         starts: of each line, and where one after the last would start.
         matching: lines that match, in order, with the bits of their words of the query.
         counts: tells whether a line counts; None: each does.
+        reach: characters that are looked at after a window with all words.
     """
     ahead: deque[tuple[int, int]] = deque()  # matching lines of the window
     best, most = None, (0, 0, 0)  # from its first line to the last with a new word
@@ -239,7 +242,7 @@ def best_window(
                 if not spread:
                     return best
                 # The same words may be nearer to each other, but not at the other end of a book.
-                last = min(last, starts[ahead[0][0]] + AT_ONCE)
+                last = min(last, starts[ahead[0][0]] + reach)
         count -= ahead.popleft()[1].bit_count()
 
 
@@ -327,7 +330,9 @@ def _densest(line: str, match: Matcher, length: int) -> tuple[int, int]:
     pieces = _PIECE.findall(line)
     starts = _starts(pieces)
     text = "\n".join(pieces)
-    found = best_window(starts, match.lines_with(text, starts), length, None)
+    matching = match.lines_with(text, starts)
+    window = match.compiled.best_window if match.compiled else plainly_best_window
+    found = window(starts, matching, length, None, None, AT_ONCE)
     if found is None:
         return 0, len(line)
     return starts[found[0]], min(starts[found[1]], len(line))

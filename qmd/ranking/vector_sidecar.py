@@ -17,7 +17,8 @@ import numpy as np
 
 from qmd.errors import IndexNotWritable
 from qmd.named_tuple import NamedTuple
-from qmd.ranking.sidecar_file import NO_FILE, TIMES, VECTORS, Packed, Packer, SidecarFile, Stamp
+from qmd.ranking.sidecar_file import Packed, Packer, SidecarFile
+from qmd.ranking.sidecar_format import NO_FILE, TIMES, VECTORS, Stamp
 from qmd.ranking.vector_blocks import Block, IndexedVectors, NotFinite, is_much, read_vectors
 from qmd.ranking.vector_codes import Codes
 from qmd.storage import cancellation

@@ -21,10 +21,14 @@ def summed_in_order(
         is_fused: whether products are added before they are rounded, which DuckDB 2 does. A product
             of two numbers of 32 bits is exact in 64.
     """
-    wide = np.float64 if is_fused else np.float32
     summed = np.zeros(len(vectors), np.float32)
+    product = np.empty_like(summed)
     for numbers, factor in zip(np.ascontiguousarray(vectors.T), vector, strict=True):
-        summed = (summed + numbers.astype(wide) * wide(factor)).astype(np.float32)
+        if is_fused:
+            summed = (summed + numbers.astype(np.float64) * np.float64(factor)).astype(np.float32)
+        else:
+            np.multiply(numbers, factor, out=product)
+            summed += product
     return summed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -39,6 +40,9 @@ writes it anew. A search reads a whole block for each text that it shows."""
 LEAST_MEMORY = "64MB"
 """Buffer memory of DuckDB for a file whose content is cached elsewhere. It is enough for the parts
 of tables that every search reads, and for the texts of some searches."""
+
+MERGING_THREADS = 2
+"""Threads that share out the sorting of a merge. More would need more memory."""
 
 SPARING_MEMORY = "256MB"
 """Buffers of DuckDB while a statement reads whole tables once: what it would cache is of no use."""
@@ -78,7 +82,7 @@ class Attachment:
         self._threads = threads
         self._root: Connection | None = None
         self._limit = memory_limit  # of the engine now
-        self._is_vacuuming = True
+        self._is_merging = False
         self._spill = spill_folder(path)
 
     @property
@@ -117,10 +121,14 @@ class Attachment:
             self.spare()
         else:
             self.grow()
-        if self._is_vacuuming is is_merge:
+        if self._is_merging is not is_merge:
             tasks = 0 if is_merge else VACUUM_TASKS
+            sharing = min(MERGING_THREADS, os.cpu_count() or 1) if is_merge else 1
             self._engine().execute(filled("store/limit_vacuum", tasks=tasks))
-            self._is_vacuuming = not is_merge
+            self._engine().execute(
+                filled("store/limit_threads", threads=max(sharing, self._threads))
+            )
+            self._is_merging = is_merge
         attach(
             self._engine(),
             self._path,
@@ -197,7 +205,7 @@ class Attachment:
             self._root.close()
             self._root = None
             self._limit = self._memory_limit
-            self._is_vacuuming = True
+            self._is_merging = False
 
     def _engine(self) -> Connection:
         if self._root is None:

@@ -49,10 +49,26 @@ class SavedFacts:
 
     def __init__(self, index: Path, version: Version) -> None:
         self.version = version
-        self._index = index
+        self.index = index
         self._state = self._current()
         self._known = self._loaded()
         self._new: dict[str, object] = {}
+
+    def has(self, name: str) -> bool:
+        """Return whether a fact is in the file."""
+        return name in self._known
+
+    def known(self, name: str, made: Callable[[Any], Fact]) -> Fact | None:
+        """Return a fact from the file; None if it is not there. See `get`."""
+        with suppress(TypeError, ValueError, LookupError, AttributeError):
+            return made(self._known[name])
+        return None
+
+    def note(self, name: str, fact: object) -> None:
+        """Set a fact that the caller has found in this state, while the index is attached."""
+        if self._state is None:
+            self._state = self._current()  # no write can have the same time any more
+        self._new[name] = fact
 
     def get(self, name: str, read: Callable[[], object], made: Callable[[Any], Fact]) -> Fact:
         """Return a fact from the file; `read` counts it if it is not there.
@@ -83,17 +99,17 @@ class SavedFacts:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         with (
             suppress(OSError),  # where nothing can be written, the next command counts again
-            os.fdopen(safe_open.opened(facts_path(self._index), flags), "wb") as file,
+            os.fdopen(safe_open.opened(facts_path(self.index), flags), "wb") as file,
         ):
             file.write(f"{_checksum(text)}\n".encode() + text)
 
     def _current(self) -> list[object] | None:
         """Return the state of the index file; None if the next change might not be seen."""
         try:
-            named = os.stat(self._index).st_ctime_ns
+            named = os.stat(self.index).st_ctime_ns
         except OSError:
             return None
-        version = version_of(self._index)
+        version = version_of(self.index)
         if version != self.version or not all(
             map(is_settled, (version.changed, version.log, named))
         ):
@@ -108,7 +124,7 @@ class SavedFacts:
         if self._state is None:
             return {}
         try:
-            path = facts_path(self._index)
+            path = facts_path(self.index)
             with os.fdopen(safe_open.opened(path, os.O_RDONLY), "rb") as file:
                 digest, _, text = file.read(LARGEST + 100).partition(b"\n")
             if digest.decode() != _checksum(text):

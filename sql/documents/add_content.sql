@@ -16,5 +16,7 @@ select
         'targets': case when outline.kinds = '' then [] else string_split(outline.targets, chr(30)) end
     } as outline
 from texts
-where hash in (select hash from accepted) and hash not in (select hash from content)
+where
+    hash in (select hash from accepted)
+    and hash not in (select hash from content where hash in (select hash from accepted))
 order by strlen(body) > @inline

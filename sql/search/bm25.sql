@@ -14,6 +14,7 @@
 -- in   $holders       json?     array of document_id
 -- in   $frequencies   json?     array of double: weighted by field
 -- in   $average       double    length of a document, weighted by field
+-- in   $since         integer?  lowest document_id of postings that are not counted; null: all
 -- in   $allowed       json?     array of document_id: no others
 -- in   $least         double?   bm25 of a document
 -- in   $limit         integer   documents
@@ -32,6 +33,9 @@ found as (
         weight
     from postings
     join worth on postings.term_id = worth.term_id
+    -- if $since
+    where postings.document_id >= $since
+    -- end
     -- if $counted
     union all
     select holder, frequency, weight

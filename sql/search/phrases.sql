@@ -8,6 +8,7 @@
 --                            bits: of the term alone; those of all terms together are all 63. From
 --                            the 63rd term on they are shared: a term that is missing there is not
 --                            noticed if another one is indexed twice at its place
+-- in   $since       integer? lowest document_id; null: all
 -- out  phrase       integer
 -- out  document_id  integer
 -- out  frequency    double   occurrences, weighted by field
@@ -29,6 +30,9 @@ found as materialized (
     from postings
     join elements on postings.term_id = elements.term_id
     anti join tombstones on postings.document_id = tombstones.document_id
+    -- if $since
+    where postings.document_id >= $since
+    -- end
 ),
 
 -- Only documents with all the terms, and so with all bits, can have the phrase; positions are

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from qmd.ingest import (
     sketches,
 )
 from qmd.operations.doctor import _installed
-from qmd.ranking import vector_codes
+from qmd.ranking import mapped_postings, vector_codes
 from qmd.storage.statements import data_folder
 from tools.compiling import put
 
@@ -40,6 +41,8 @@ def test_what_was_compiled_is_used():
     assert merging._compiled is not None
     assert listing._compiled is not None
     assert vector_codes.is_compiled()
+    assert import_module("qmd.ranking.compiled.line_words")
+    assert mapped_postings.CompiledPostings is not None
 
 
 def compiled(into, **variables):
@@ -60,10 +63,11 @@ def compiled(into, **variables):
 def test_it_is_put_where_it_belongs(tmp_path):
     made = compiled(tmp_path)
     ingest, ranking = (tmp_path / f"qmd/{room}/compiled" for room in ("ingest", "ranking"))
-    assert [file.parent for file in made] == [ingest] * 8 + [ranking]
+    assert [file.parent for file in made] == [ingest] * 8 + [ranking] * 3
     assert [file.name.partition(".")[0] for file in made] == [
         *("front_matters", "link_lists", "listing", "machine_data"),
-        *("merged", "outlines", "sketches", "words", "code_products"),
+        *("merged", "outlines", "sketches", "words"),
+        *("code_products", "line_words", "posting_search"),
     ]
     assert all(file.exists() for file in made)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import closing
+from threading import active_count, current_thread
 
 import pytest
 
 from qmd.ingest import listing
-from qmd.ingest.walk import walk
+from qmd.ingest.walk import has_files, walk
 from qmd.types import Collection
 
 pytestmark = pytest.mark.skipif(listing._compiled is None, reason="nothing was compiled")
@@ -89,3 +91,59 @@ def test_what_is_no_folder_cannot_be_listed(tmp_path, kind):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=kind):
         listing.listed(str(tmp_path / kind), MD)
+
+
+@pytest.fixture
+def many(tmp_path, monkeypatch):
+    """Folders of which threads read the facts."""
+    monkeypatch.setattr(listing, "MANY_FILES", 10)
+    monkeypatch.setattr(listing, "SEVERAL_FILES", 3)
+    for number in range(90):
+        below = tmp_path / f"{number % 7}" / f"{number:02}"
+        below.mkdir(parents=True)
+        for name in ("a.md", "b.md", "C.MD", "d.txt")[: 1 + number % 4]:
+            (below / name).write_text(f"{number}{name}" * (number + 1))
+    return tmp_path
+
+
+def test_threads_find_the_same_files(many, monkeypatch):
+    collection = Collection("many", str(many), "**/*.md")
+    begun = []
+    read = listing.facts
+    monkeypatch.setattr(
+        listing, "facts", lambda *asked: begun.append(current_thread().name) or read(*asked)
+    )
+    found = walk(collection)
+    assert len(found.paths) == sum(min(1 + number % 4, 3) for number in range(90))
+    assert len(set(begun)) > 1
+    monkeypatch.setattr(listing, "MANY_FILES", 1000)
+    alone = walk(collection)
+    assert found.paths == alone.paths
+    assert [list(column) for column in found.facts] == [list(column) for column in alone.facts]
+
+
+def test_what_threads_cannot_look_at_is_noted(many, monkeypatch):
+    read = listing.facts
+
+    def failing(folder, names):
+        files, failed = read(folder, names)
+        refused = OSError(errno.EIO, "Input/output error", f"{folder}/e.md")
+        return files, [*failed, ("e.md", refused)] if folder.endswith("83") else failed
+
+    monkeypatch.setattr(listing, "facts", failing)
+    found = walk(Collection("many", str(many), "**/*.md"))
+    assert found.skipped == [("6/83/e.md", "Input/output error")]
+    assert found.unread == ["6/83/e.md", "6/83/e.md/"]
+
+
+def test_threads_end_with_a_walk_that_stops_early(many):
+    before = active_count()
+    assert has_files(Collection("many", str(many), "**/*.md"))
+    assert active_count() == before
+    with closing(listing.FactsAhead()) as ahead:
+        for folder in sorted(many.glob("6/*")):
+            wait = ahead.begin(str(folder), [each.name for each in folder.iterdir()])
+        assert ahead.has_threads
+        assert active_count() > before
+        assert wait()[0].paths
+    assert active_count() == before

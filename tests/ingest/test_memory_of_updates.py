@@ -18,7 +18,8 @@ from qmd.ingest.folder_changes import Change, FolderChanges
 from qmd.ingest.indexed_terms import indexed_vocabulary
 from qmd.ingest.memory import keep_memory, return_memory
 from qmd.ranking import postings_reader
-from qmd.ranking.sidecar_file import POSTINGS, Packer
+from qmd.ranking.sidecar_file import Packer
+from qmd.ranking.sidecar_format import POSTINGS
 
 KINDS = st.lists(st.sampled_from(["new", "changed", "gone"]), max_size=12)
 

@@ -12,8 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from qmd.errors import CollectionNotFound
-from qmd.ingest import at_once, batch_tables, batches, inversion, outlines
+from qmd.ingest import at_once, batches, inversion, outlines
 from qmd.ingest import commit as documents
+from qmd.ingest.batch_tables import batch, texts_of
 from qmd.ingest.batches import Batches
 from qmd.ingest.compare import compare, is_little
 from qmd.ingest.extractor import Extractor, Readers
@@ -84,12 +85,12 @@ def files(folder, texts):
     return [parsed(file) for file in read if file.text is not None]
 
 
-def relations(batch):
+def relations(made):
     """The rows of a batch."""
     cursor = Cursor(_duckdb.connect(":memory:"))
     found = {}
     for part in ("incoming", "texts", "postings"):
-        with cursor.staged(part=getattr(batch, part)):
+        with cursor.staged(part=getattr(made, part)):
             found[part] = cursor.connection.execute("from part").fetchall()
     return found
 
@@ -100,11 +101,11 @@ def relations(batch):
 def test_a_batch_is_the_same_either_way(tmp_path_factory, texts, named):
     made = files(tmp_path_factory.mktemp("notes"), texts)
     assume(made)
-    fast = batch_tables.batch("notes", made, Vocabulary(terms), named=named)
+    fast = batch("notes", texts_of(made, named=named), Vocabulary(terms))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inversion, "Words", None)
         patch.setattr(outlines, "_compiled", None)
-        plain = batch_tables.batch("notes", made, Vocabulary(terms), named=named)
+        plain = batch("notes", texts_of(made, named=named), Vocabulary(terms))
     assert relations(fast) == relations(plain)
     assert {body for _, body, _ in relations(fast)["texts"]} == {item.file.text for item in made}
     assert (fast.documents, fast.replaces) == (plain.documents, plain.replaces)

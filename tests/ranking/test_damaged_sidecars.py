@@ -15,7 +15,8 @@ import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qmd.ranking.sidecar_file import POSTINGS, Packer, SidecarFile
+from qmd.ranking.sidecar_file import Packer, SidecarFile
+from qmd.ranking.sidecar_format import POSTINGS
 from tests.library import Library
 from tests.ranking.sidecars import ASKED, another, mapped, of_tables, two_notes
 from tests.ranking.test_holder import answer, engine_of, hold, sidecar

@@ -151,8 +151,8 @@ def test_an_index_from_before_learns_it_by_an_update(library):
 
 
 LINKS = read_links(
-    "\x1e".join(["Tea", "", "Cold Brew", "heading", "x"]),
-    "\x1e".join(["../a/Tea%20Leaves.md#top", "[[x", "https://e.example/b/brew.html", "", "guide/"]),
+    ["Tea", "", "Cold Brew", "heading", "x"],
+    ["../a/Tea%20Leaves.md#top", "[[x", "https://e.example/b/brew.html", "", "guide/"],
 )
 
 
@@ -181,7 +181,7 @@ def test_each_way_to_name_a_path_has_an_end_that_is_known(parts):
 
 
 def test_a_tag_is_no_link():
-    assert read_links("tea\x1eGreen", "\x1e") == Links(frozenset(), frozenset(), frozenset())
+    assert read_links(["tea", "Green"], ["", ""]) == Links(frozenset(), frozenset(), frozenset())
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from qmd.operations.doctor import examine
 from qmd.operations.search import search
 from qmd.ranking import postings_loader, sidecar_file
 from qmd.ranking.lexicon import near
-from qmd.ranking.sidecar_file import POSTINGS, SidecarFile
+from qmd.ranking.sidecar_file import SidecarFile
+from qmd.ranking.sidecar_format import POSTINGS
 from qmd.storage.file_lock import errand
 from tests.ranking.sidecars import another, answers, mapped, two_notes
 from tests.ranking.test_holder import held, hold, sidecar

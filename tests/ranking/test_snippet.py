@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qmd.ranking import matcher
 from qmd.ranking.matcher import SEPARATORS, Matcher
-from qmd.ranking.snippets import Snippet, best_window, snippet
+from qmd.ranking.snippets import Snippet, plainly_best_window, snippet
 from qmd.text import tokenizer
 
 WANTED = frozenset({"tea", "pot", "cup"})
@@ -386,9 +386,10 @@ def test_a_line_that_does_not_count_is_as_if_it_did_not_match(rows, length, dist
     matching = [(at, bits) for at, (bits, _, _) in enumerate(rows) if bits]
     counting = [each for each in matching if rows[each[0]][2]]
 
-    lazily = best_window(starts, iter(matching), length, distinct, lambda at: rows[at][2])
+    counts = [is_counted for _, _, is_counted in rows].__getitem__
+    lazily = plainly_best_window(starts, iter(matching), length, distinct, counts, 50)
 
-    assert lazily == best_window(starts, iter(counting), length, distinct)
+    assert lazily == plainly_best_window(starts, iter(counting), length, distinct, None, 50)
 
 
 @given(

@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 from bench.vectors import add
 from qmd.errors import IndexNotWritable
 from qmd.named_tuple import NamedTuple
-from qmd.ranking import sidecar_file, vector_matrix, vector_sidecar
-from qmd.ranking.sidecar_file import VECTORS, Packer, SidecarFile
+from qmd.ranking import sidecar_file, sidecar_format, vector_matrix, vector_sidecar
+from qmd.ranking.sidecar_file import Packer, SidecarFile
+from qmd.ranking.sidecar_format import VECTORS
 from qmd.ranking.vector_matrix import Matrix
 from qmd.storage.database import Database
 from qmd.storage.file_lock import errand
@@ -151,7 +152,7 @@ def test_a_table_of_contents_of_another_program_is_not_believed(database, conten
 @pytest.mark.parametrize("change", ["pairs", "more", "shifted"])
 def test_a_type_or_a_start_that_no_sidecar_has_is_damage(database, change):
     whole = sidecar_of(database).read_bytes()
-    end = len(whole) - sidecar_file.END
+    end = len(whole) - sidecar_format.END
     begin = end - int.from_bytes(whole[end + 8 : end + 16], "little")
     contents = json.loads(whole[begin:end])
     for name, (kind, start, count) in contents["arrays"].items():
@@ -169,7 +170,7 @@ def test_a_type_or_a_start_that_no_sidecar_has_is_damage(database, change):
 
 def test_a_sidecar_of_postings_is_none_of_vectors(database):
     with sidecar_of(database).open("wb") as file:
-        Packer(file, sidecar_file.POSTINGS).finish({"state": [], "blocks": 0})
+        Packer(file, sidecar_format.POSTINGS).finish({"state": [], "blocks": 0})
     assert not is_mapped(database.path)
 
 
@@ -193,7 +194,7 @@ def test_what_is_no_file_is_left_alone(database, tmp_path, kind):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from qmd.ranking import sidecar_file, vector_matrix, vector_sidecar
+from qmd.ranking import sidecar_file, sidecar_format, vector_matrix, vector_sidecar
 from qmd.ranking.vector_matrix import Matrix
 from qmd.storage.database import Database
 

@@ -14,7 +14,8 @@ from qmd.operations.cleanup import cleanup
 from qmd.operations.doctor import examine
 from qmd.operations.index import Index
 from qmd.ranking import sidecar_file, vector_matrix, vector_sidecar
-from qmd.ranking.sidecar_file import VECTORS, SidecarFile
+from qmd.ranking.sidecar_file import SidecarFile
+from qmd.ranking.sidecar_format import VECTORS
 from qmd.ranking.vector_matrix import Matrix
 from tests.ranking.vector_sidecars import small as small
 

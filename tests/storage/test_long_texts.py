@@ -45,6 +45,7 @@ def small(monkeypatch):
     monkeypatch.setattr(long_texts, "PIECE", 70)
     monkeypatch.setattr(long_texts, "TOGETHER", 3)
     monkeypatch.setattr(long_texts, "WRITTEN", 4)
+    monkeypatch.setattr("qmd.operations.grep.LINES_AHEAD", 2)
 
 
 @pytest.fixture
@@ -104,8 +105,9 @@ def answers(library):
     said["section"] = get(engine, "notes/long.md#Kettle")
     said["several"] = list(multi_get(engine, "*.md", largest=10_000))
     said["lines of several"] = list(multi_get(engine, "*.md:30:9", largest=10_000))
-    for pattern in ("kettle", "Line 1. .*é", "^$", r"a -> b word é.*\z"):
+    for pattern in ("kettle", "Line 1. .*é", "^$", r"a -> b word é.*\z", "^Line 2.*9"):
         said[f"grep {pattern}"] = list(grep(engine, pattern, before=1, after=1))
+        said[f"few of {pattern}"] = list(grep(engine, pattern, before=9, max_count=1, limit=3))
         said[f"not {pattern}"] = list(grep(engine, pattern, invert=True))
     said["facets"] = facets(engine)
     said["links"] = links(engine, "notes/long.md")

@@ -99,6 +99,7 @@ class Stub:
 
     def __init__(self, scores, places):
         self.scores, self.places, self.depths = scores, places, []
+        self.memory = None
 
     def compared(self, cursor, vector, *, model_id, chunks):
         return self

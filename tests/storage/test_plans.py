@@ -64,18 +64,21 @@ def drawn(cursor, name, chance):
             "average": 40.0 + chance.random(),
             "allowed": chance.choice([None, str(ids)]),
             "least": None,
+            "since": None,
             "limit": chance.choice([1, 5, 1 << 62]),
         },
         "search/variants": {"words": chance.sample(WORDS, 3)},
         "search/any_of": {
-            "terms": [{"clause": n % 2, "term_id": term} for n, term in enumerate(some)]
+            "terms": [{"clause": n % 2, "term_id": term} for n, term in enumerate(some)],
+            "since": None,
         },
-        "search/frequencies": {"terms": some},
+        "search/frequencies": {"terms": some, "since": None},
         "search/phrases": {
             "elements": [
                 {"phrase": 0, "size": 2, "place": n, "bits": bits, "term_id": term}
                 for n, (bits, term) in enumerate(zip([1, (1 << 63) - 2], some, strict=False))
-            ]
+            ],
+            "since": None,
         },
         "search/documents": {"ids": ids},
         "search/files": {"ids": ids},

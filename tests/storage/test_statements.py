@@ -26,6 +26,7 @@ ENGINE = {
     "store/attach_to_write",
     "store/detach",
     "store/limit_memory",
+    "store/limit_threads",
     "store/limit_vacuum",
     "store/load_extension",
     "store/plan",

@@ -167,8 +167,9 @@ cdef class Words:
             Words that were never met before and are more than ASCII.
         """
         cdef bytes field
-        cdef const uint8_t* at
-        cdef Py_ssize_t size
+        cdef vector[const uint8_t*] texts
+        cdef vector[Py_ssize_t] sizes
+        cdef size_t at
         cdef int32_t number
         if len(fields) % FIELDS:
             raise ValueError("a document has three fields")
@@ -177,10 +178,11 @@ cdef class Words:
         self.in_field.clear()
         self.foreign.clear()
         for field in fields:
-            at = <const uint8_t*> PyBytes_AS_STRING(field)
-            size = PyBytes_GET_SIZE(field)
-            with nogil:
-                self.read(at, size)
+            texts.push_back(<const uint8_t*> PyBytes_AS_STRING(field))
+            sizes.push_back(PyBytes_GET_SIZE(field))
+        with nogil:
+            for at in range(texts.size()):
+                self.read(texts[at], sizes[at])
         self.turn = 1
         return [spelled(self.raw, number) for number in self.foreign]
 

@@ -243,3 +243,17 @@ def test_a_sparing_use_has_no_more_memory_than_others(database, whole, told):
     index.write(setting("sencha"))
     assert index.read(limit) == told
     assert index.sparingly(lambda: index.read(limit)) == told
+
+
+def test_a_merge_alone_is_shared_out(database, monkeypatch):
+    monkeypatch.setattr(attachment.os, "cpu_count", lambda: 8)
+    index = database(warm=True)
+
+    def threads(cursor):
+        return cursor.connection.execute("select current_setting('threads')").fetchall()[0][0]
+
+    assert index.write(threads) == 1
+    assert index.write(threads, is_merge=True) == attachment.MERGING_THREADS
+    assert index.write(threads) == 1
+    monkeypatch.setattr(attachment.os, "cpu_count", lambda: None)
+    assert index.write(threads, is_merge=True) == 1
