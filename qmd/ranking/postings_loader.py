@@ -101,12 +101,15 @@ class Holder:
         self._reader.prepare(self._load)
 
     def prepare_later(self) -> None:
-        """Start loading after a pause, in which searches use the tables; only of a small index."""
+        """Start loading a small sidecar after a pause, in which searches use the tables.
+
+        Where there is none, do nothing: it is made as soon as `prepare` says so.
+        """
         path = self._database.path
         try:
             size = os.stat(path.with_name(f"{path.name}.postings")).st_size
         except OSError:  # there is none yet
-            size = 0
+            return
         if size <= SMALL:
             self._reader.prepare(self._load, pause=PAUSE)
 

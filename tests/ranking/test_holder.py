@@ -282,6 +282,9 @@ def test_the_first_search_of_a_server_is_through_before_postings_are_loaded(warm
 
 
 def test_postings_are_loaded_soon_after_the_first_search(warm, monkeypatch):
+    hold(warm.engine)
+    warm.engine.close()
+    warm.engine = engine_of(warm)
     loaded = threading.Event()
     monkeypatch.setattr(postings_loader, "PAUSE", 3600)
     monkeypatch.setattr(postings_loader, "LEAD", 0.001)
@@ -294,6 +297,9 @@ def test_postings_are_loaded_soon_after_the_first_search(warm, monkeypatch):
 
 
 def test_a_server_that_closes_does_not_wait_for_a_first_search(warm, monkeypatch):
+    hold(warm.engine)
+    warm.engine.close()
+    warm.engine = engine_of(warm)
     monkeypatch.setattr(postings_loader, "PAUSE", 3600)
     warm.engine.load_postings(later=True)
     assert warm.engine.holder._reader.is_pausing

@@ -1,18 +1,23 @@
 """The beginning of a session, without the SDK: to load it takes longer than to load all of qmd.
 
-Answered are the greeting, the list of tools and calls of tools, as most clients write them; the
-answers are those that the SDK would give. Whatever else a client writes is for the SDK's server,
+Answered are the greeting, lists, and calls of tools, as most clients write them; the answers are
+those that the SDK would give. Whatever else a client writes is for the SDK's server,
 which is then told of the greeting, and has the session from there on.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskGroup
 
+from qmd.errors import QmdError
+from qmd.operations.resources import resource_page
+from qmd.surfaces.mcp import results
 from qmd.surfaces.mcp.plain_messages import (
     PlainCall,
     PlainMessage,
@@ -20,17 +25,12 @@ from qmd.surfaces.mcp.plain_messages import (
     plain_message,
     proposed_version,
 )
-from qmd.surfaces.mcp.results import (
-    ToolNames,
-    call_tool_result,
-    initialize_result,
-    list_tools_result,
-)
 from qmd.surfaces.mcp.talk import CANCELLED, Talk, request_key
 from qmd.surfaces.tools.build_reply import UnknownTool
 
 if TYPE_CHECKING:
     from qmd.surfaces.tools.dispatch import Toolbox
+    from qmd.surfaces.tools.schemas.tool import Tool
 
 log = logging.getLogger("qmd.mcp")
 
@@ -54,7 +54,13 @@ class PlainSession:
         self._toolbox = toolbox
         self._talk = talk
         self._tasks = tasks
-        self._names = ToolNames(toolbox)
+        self._names = results.ToolNames(toolbox)
+        self._settled: dict[str, Callable[[], dict[str, Any]]] = {
+            "ping": dict,
+            "tools/list": partial(results.list_tools_result, self._names),
+            "prompts/list": results.list_prompts_result,
+            "resources/templates/list": results.list_templates_result,
+        }
         self._calls: dict[Any, _Call] = {}
         self.seen: dict[str, bytes] = {}
 
@@ -68,9 +74,9 @@ class PlainSession:
             if version is None:
                 return False
             self.seen[message.method] = line
-            await self._answer(message.id, initialize_result(self._names, version))
+            await self._answer(message.id, results.initialize_result(self._names, version))
         elif message.method == "tools/call":
-            return self._begins(message)
+            return self._begins_call(message)
         elif message.method == CANCELLED and message.id is None:
             self._talk.settle(message.params.get("requestId"))
             self.cancel(message.params.get("requestId"))
@@ -78,10 +84,12 @@ class PlainSession:
             return False
         elif message.method == INITIALIZED and message.id is None:
             self.seen[message.method] = line
-        elif message.method == "ping" and message.id is not None:
-            await self._answer(message.id, {})
-        elif message.method == "tools/list" and message.id is not None:
-            await self._answer(message.id, list_tools_result(self._names))
+        elif message.id is None:
+            return False
+        elif message.method == "resources/list":
+            self._begin(message.id, self._list_resources)
+        elif message.method in self._settled:
+            await self._answer(message.id, self._settled[message.method]())
         else:
             return False
         return True
@@ -100,8 +108,8 @@ class PlainSession:
         await self._talk.say({"id": number, "result": result})
         self._talk.begun.set()
 
-    def _begins(self, message: PlainMessage) -> bool:
-        """Begin a call, if neither its tool nor its parameters are for the SDK."""
+    def _begins_call(self, message: PlainMessage) -> bool:
+        """Begin a call of a tool, if neither the tool nor its parameters are for the SDK."""
         asked = plain_call(message)
         if asked is None:
             return False
@@ -111,54 +119,75 @@ class PlainSession:
             return False
         if self._toolbox.options.needs_consent(tool):
             return False
-        call = _Call(self._toolbox, asked)
-        self._talk.ask(asked.id)
-        self._calls[request_key(asked.id)] = call
-        self._tasks.start_soon(self._run, call)
+        self._begin(asked.id, partial(self._call_tool, asked, tool))
         return True
 
+    async def _call_tool(self, asked: PlainCall, tool: Tool) -> dict[str, Any]:
+        async def tell(done: float, total: float | None, doing: str | None) -> None:
+            about = {"total": total, "message": doing}
+            given = {key: value for key, value in about.items() if value is not None}
+            params = {"progressToken": asked.token, "progress": done, **given}
+            await self._talk.say({"method": "notifications/progress", "params": params})
+
+        progress = None if asked.token is None else tell
+        reply = await self._toolbox.call(asked.name, asked.arguments, progress=progress)
+        return {"result": results.call_tool_result(reply, tool)}
+
+    async def _list_resources(self) -> dict[str, Any]:
+        try:
+            found = await self._toolbox.look(resource_page, "", results.MOST_LISTED + 1)
+        except QmdError as error:
+            return {"error": results.failure(error, {})}
+        return {"result": results.list_resources_result(found)}
+
+    def _begin(self, number: str | int, work: Callable[[], Awaitable[dict[str, Any]]]) -> None:
+        call = _Call(number, work)
+        self._talk.ask(number)
+        self._calls[request_key(number)] = call
+        self._tasks.start_soon(self._run, call)
+
     async def _run(self, call: _Call) -> None:
-        key = request_key(call.asked.id)
-        answer = await call.run(self._talk)
+        key = request_key(call.number)
+        try:
+            answer = await call.run()
+        except Exception:
+            log.exception("A request failed")
+            answer = {"error": FAILED}
         if self._calls.get(key) is call:
             del self._calls[key]
         if answer is None:
             return
         try:
-            await self._talk.say({"id": call.asked.id, **answer})
+            await self._talk.say({"id": call.number, **answer})
         except ValueError:
             log.exception("An answer cannot be written as JSON")
-            await self._talk.say({"id": call.asked.id, "error": FAILED})
-        self._talk.settle(call.asked.id)
+            await self._talk.say({"id": call.number, "error": FAILED})
+        self._talk.settle(call.number)
 
 
 class _Call:
-    """A call of a tool at work."""
+    """A request at work."""
 
-    def __init__(self, toolbox: Toolbox, asked: PlainCall) -> None:
-        self.asked = asked
-        self._toolbox = toolbox
+    def __init__(self, number: str | int, work: Callable[[], Awaitable[dict[str, Any]]]) -> None:
+        self.number = number
+        self._work = work
         self._scope = anyio.CancelScope()
         self._error: dict[str, Any] | None = None
 
     def stop(self, error: dict[str, Any] | None) -> None:
-        """Stop it; with an error, that is the answer, and without there is none."""
-        self._error = error
-        self._scope.cancel()
+        """Stop it; with an error, that is the answer, and without there is none.
 
-    async def run(self, talk: Talk) -> dict[str, Any] | None:
-        """Return the result or the error of the answer; None: there is to be no answer."""
-        name, arguments, token = self.asked.name, self.asked.arguments, self.asked.token
-
-        async def tell(done: float, total: float | None, doing: str | None) -> None:
-            about = {"progressToken": token, "progress": done, "total": total, "message": doing}
-            params = {key: value for key, value in about.items() if value is not None}
-            await talk.say({"method": "notifications/progress", "params": params})
-
-        with self._scope:
-            progress = None if token is None else tell
-            reply = await self._toolbox.call(name, arguments, progress=progress)
-        # A call that is stopped may still have a reply: that the database has been interrupted.
+        What has been stopped before stays as it is: its client wants no answer.
+        """
         if not self._scope.cancel_called:
-            return {"result": call_tool_result(reply, self._toolbox.tool(name))}
+            self._error = error
+            self._scope.cancel()
+
+    async def run(self) -> dict[str, Any] | None:
+        """Return the result or the error of the answer; None: there is to be no answer."""
+        with self._scope:
+            answer = await self._work()
+        # What is stopped may still have an answer: that the database has been interrupted.
+        if not self._scope.cancel_called:
+            return answer
         return None if self._error is None else {"error": self._error}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from qmd.errors import QmdError
 from qmd.surfaces.mcp import guide
 from qmd.surfaces.tools import schemas
-from qmd.surfaces.tools.reply import MARKDOWN, Reply, Resource
+from qmd.surfaces.tools.build_reply import code_of
+from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource
+from qmd.surfaces.tools.reply_text import LONGEST_TITLE, moment
 from qmd.surfaces.tools.schemas.listing import listed
 from qmd.surfaces.tools.schemas.tool import Tool
+from qmd.text import paths
 from qmd.version import __version__
 
 if TYPE_CHECKING:
+    from qmd.operations.resources import ListedResource
     from qmd.surfaces.tools.dispatch import Toolbox
 
 ERROR_CODE = "qmd/errorCode"
@@ -31,6 +37,25 @@ CAPABILITIES: Mapping[str, Mapping[str, bool]] = {
     "tools": {"listChanged": False},
 }
 """What a connection that lasts can do, as the SDK derives it from the handlers of its server."""
+
+MOST_LISTED = 200
+"""Resources of a page."""
+
+TEMPLATE = paths.SCHEME + "{+path}"
+
+COLLECTION = "collection"
+"""Argument of the prompt."""
+
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+"""Source: JSON-RPC 2.0, section 5.1."""
+
+_OF_CALLER = (
+    Code.INVALID_PARAMS,
+    Code.UNKNOWN_COLLECTION,
+    Code.NOT_FOUND,
+    Code.AMBIGUOUS_PATH,
+)
+"""Errors that another name would mend."""
 
 
 class ToolNames:
@@ -118,3 +143,64 @@ def resource_contents(found: Resource, *, uri: str) -> dict[str, Any]:
         "mimeType": MARKDOWN,
         "text": found.text,
     }
+
+
+def list_resources_result(found: Sequence[ListedResource]) -> dict[str, Any]:
+    """Return the result of `resources/list`.
+
+    Args:
+        found: documents by path, one more than a page has if there are more.
+    """
+    shown = found[:MOST_LISTED]
+    result: dict[str, Any] = {"resources": [_resource(each) for each in shown]}
+    if len(found) > MOST_LISTED:
+        name = shown[-1].name
+        result["nextCursor"] = base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
+    return result
+
+
+def _resource(document: ListedResource) -> dict[str, Any]:
+    title = document.title[:LONGEST_TITLE]
+    return {
+        "uri": paths.uri(document.collection, document.path),
+        "name": document.name,
+        **({"title": title} if title else {}),
+        "mimeType": MARKDOWN,
+        "size": document.size,
+        "annotations": {"lastModified": moment(document.modified)},
+    }
+
+
+def list_templates_result() -> dict[str, Any]:
+    """Return the result of `resources/templates/list`: that of all documents."""
+    template = {
+        "uriTemplate": TEMPLATE,
+        "name": "document",
+        "title": "QMD Document",
+        "description": "A document of the index, with its lines numbered.",
+        "mimeType": MARKDOWN,
+    }
+    return {"resourceTemplates": [template]}
+
+
+def list_prompts_result() -> dict[str, Any]:
+    """Return the result of `prompts/list`: the guide."""
+    argument = {
+        "name": COLLECTION,
+        "description": "Where to search; all without.",
+        "required": False,
+    }
+    prompt = {
+        "name": guide.PROMPT,
+        "title": guide.PROMPT_TITLE,
+        "description": guide.PROMPT_DESCRIPTION,
+        "arguments": [argument],
+    }
+    return {"prompts": [prompt]}
+
+
+def failure(error: QmdError, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an error of the protocol for one of an operation."""
+    code = code_of(error)
+    number = INVALID_PARAMS if code in _OF_CALLER else INTERNAL_ERROR
+    return {"code": number, "message": error.told("tool"), "data": {**data, "code": code}}

@@ -21,11 +21,10 @@ from qmd.operations.resources import (
 )
 from qmd.surfaces.mcp import guide, results
 from qmd.surfaces.mcp.confirmation import DECLINED, Consent, ask_for_consent
-from qmd.surfaces.tools.build_reply import UnknownTool, code_of
+from qmd.surfaces.tools.build_reply import UnknownTool
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.paging import NO_CURSOR
-from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource, refusal
-from qmd.surfaces.tools.reply_text import LONGEST_TITLE, moment
+from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.version import __version__
@@ -35,28 +34,14 @@ if TYPE_CHECKING:
 
 Context = ServerRequestContext[Any, Any]
 
-MOST_LISTED, MOST_COMPLETED = 200, 100
-"""Resources of a page, and values that complete what is typed. Source of the latter: MCP
-2025-11-25, completion."""
-
-TEMPLATE = paths.SCHEME + "{+path}"
-
-COLLECTION = "collection"
-"""Argument of the prompt."""
+MOST_COMPLETED = 100
+"""Values that complete what is typed. Source: MCP 2025-11-25, completion."""
 
 COMPLETIONS = {
-    ("ref/prompt", guide.PROMPT, COLLECTION): completed_collections,
-    ("ref/resource", TEMPLATE, "path"): completed_documents,
+    ("ref/prompt", guide.PROMPT, results.COLLECTION): completed_collections,
+    ("ref/resource", results.TEMPLATE, "path"): completed_documents,
 }
 """Function that completes an argument, by the kind and name of its prompt or resource."""
-
-_OF_CALLER = (
-    Code.INVALID_PARAMS,
-    Code.UNKNOWN_COLLECTION,
-    Code.NOT_FOUND,
-    Code.AMBIGUOUS_PATH,
-)
-"""Errors that another name would mend."""
 
 SETTLED = CacheHint(ttl_ms=3_600_000, scope="public")
 """Lists that only change with the server."""
@@ -149,37 +134,16 @@ class _Served:
         """List documents by path, so many at a time."""
         after = _read_cursor(params.cursor if params else None)
         try:
-            found = await self._toolbox.look(resource_page, after, MOST_LISTED + 1)
+            found = await self._toolbox.look(resource_page, after, results.MOST_LISTED + 1)
         except QmdError as error:
             raise _failure(error, {}) from error
-        listed = [
-            types.Resource(
-                uri=paths.uri(each.collection, each.path),
-                name=each.name,
-                title=each.title[:LONGEST_TITLE] or None,
-                mime_type=MARKDOWN,
-                size=each.size,
-                annotations=types.Annotations(last_modified=moment(each.modified)),
-            )
-            for each in found[:MOST_LISTED]
-        ]
-        more = len(found) > MOST_LISTED
-        return types.ListResourcesResult(
-            resources=listed, next_cursor=_cursor(listed[-1].name) if more else None
-        )
+        return types.ListResourcesResult.model_validate(results.list_resources_result(found))
 
     async def list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the template of the resources of all documents."""
-        template = types.ResourceTemplate(
-            uri_template=TEMPLATE,
-            name="document",
-            title="QMD Document",
-            description="A document of the index, with its lines numbered.",
-            mime_type=MARKDOWN,
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
+        return types.ListResourceTemplatesResult.model_validate(results.list_templates_result())
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
@@ -205,17 +169,7 @@ class _Served:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         """List the guide."""
-        prompt = types.Prompt(
-            name=guide.PROMPT,
-            title=guide.PROMPT_TITLE,
-            description=guide.PROMPT_DESCRIPTION,
-            arguments=[
-                types.PromptArgument(
-                    name=COLLECTION, description="Where to search; all without.", required=False
-                )
-            ],
-        )
-        return types.ListPromptsResult(prompts=[prompt])
+        return types.ListPromptsResult.model_validate(results.list_prompts_result())
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
@@ -225,7 +179,7 @@ class _Served:
             raise MCPError(
                 types.INVALID_PARAMS, f"Unknown prompt: {params.name}. Known: {guide.PROMPT}."
             )
-        chosen = (params.arguments or {}).get(COLLECTION)
+        chosen = (params.arguments or {}).get(results.COLLECTION)
         text = types.TextContent(type="text", text=guide.guide(self.called, chosen or None))
         message = types.PromptMessage(role="user", content=text)
         return types.GetPromptResult(description=guide.PROMPT_DESCRIPTION, messages=[message])
@@ -248,16 +202,9 @@ class _Served:
         return types.CompleteResult(completion=completion)
 
 
-def _failure(error: QmdError, data: dict[str, Any]) -> MCPError:
+def _failure(error: QmdError, data: Mapping[str, Any]) -> MCPError:
     """Return an error of the protocol for one of an operation."""
-    code = data["code"] = code_of(error)
-    number = types.INVALID_PARAMS if code in _OF_CALLER else types.INTERNAL_ERROR
-    return MCPError(number, error.told("tool"), data)
-
-
-def _cursor(name: str) -> str:
-    """Return the cursor of the page after a document."""
-    return base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
+    return MCPError(**results.failure(error, data))
 
 
 def _read_cursor(cursor: str | None) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qmd.errors import UsageError
+from qmd.errors import CollectionNotFound, UsageError
 from qmd.surfaces.mcp import plain_messages, stdio
 from qmd.surfaces.mcp.json_lines import Problem, message_of
 from qmd.surfaces.mcp.plain_messages import VERSIONS, plain_call, plain_message, proposed_version
@@ -116,6 +116,9 @@ CALLS = [
     asked(10, "tools/list"),
     asked(11, "tools/list", _meta={"x": 1}),
     asked(12, "ping"),
+    asked(15, "prompts/list"),
+    asked(16, "resources/list"),
+    asked(17, "resources/templates/list", _meta={}),
     asked(13, "tools/call", name="ls"),
     asked(14, "tools/call", name="search", arguments={"query": "Tee"}, _meta={"progressToken": 1}),
 ]
@@ -145,8 +148,10 @@ def test_the_answers_are_those_of_the_sdk(talked, monkeypatch, options, version)
 @pytest.mark.parametrize(
     "message",
     [
-        asked(2, "prompts/list"),
-        asked(2, "resources/list"),
+        asked(2, "prompts/list", cursor="x"),
+        asked(2, "resources/list", cursor="bm90ZXMvcG9vbC5tZA"),
+        asked(2, "resources/read", uri="qmd://notes/tea.md"),
+        asked(2, "prompts/get", name="query"),
         asked(2, "tea/brew"),
         asked(2, "tools/list", cursor=7),
         asked(2, "tools/call", name="brew", arguments={}),
@@ -231,11 +236,56 @@ def test_a_call_that_is_cancelled_gets_no_answer_even_if_it_has_one(talked, monk
     assert answers.keys() == {"hello", 12}
 
 
+def test_a_cancelled_call_that_outlasts_the_session_gets_no_answer(talked, monkeypatch):
+    async def call(*given: object, **named: object) -> Reply:
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.1)  # the input has ended by then
+        return Reply(("Late.",))
+
+    monkeypatch.setattr(Toolbox, "call", call)
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+    with only(monkeypatch, "plain"):
+        answers = by_id(talked(INITIALIZE, CALLS[0], {"jsonrpc": "2.0", **cancelled}))
+    assert answers.keys() == {"hello"}
+
+
+def test_documents_are_listed_by_page_as_the_sdk_would(talked, monkeypatch):
+    monkeypatch.setattr("qmd.surfaces.mcp.results.MOST_LISTED", 1)
+    lines = [INITIALIZE, INITIALIZED, asked(1, "resources/list")]
+    with only(monkeypatch, "plain"):
+        answers = by_id(talked(*lines))
+    with only(monkeypatch, "sdk"):
+        assert answers == by_id(talked(*lines))
+    assert answers[1][0]["result"]["nextCursor"] == "bm90ZXMvcG9vbC5tZA"
+
+
+def test_a_list_that_fails_is_the_error_that_the_sdk_would_give(talked, monkeypatch):
+    async def look(*given: object, **named: object) -> None:
+        raise CollectionNotFound("attic")
+
+    monkeypatch.setattr(Toolbox, "look", look)
+    lines = [INITIALIZE, INITIALIZED, asked(1, "resources/list")]
+    with only(monkeypatch, "plain"):
+        answers = by_id(talked(*lines))
+    with only(monkeypatch, "sdk"):
+        assert answers == by_id(talked(*lines))
+    assert answers[1][0]["error"]["code"] == -32602
+
+
+def test_a_list_that_fails_unexpectedly_does_not_end_the_server(talked, monkeypatch):
+    async def look(*given: object, **named: object) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(Toolbox, "look", look)
+    with only(monkeypatch, "plain"):
+        answers = by_id(talked(INITIALIZE, asked(1, "resources/list"), asked(2, "ping")))
+    assert answers[1][0]["error"]["code"] == -32603
+    assert answers[2][0]["result"] == {}
+
+
 def test_an_answer_that_json_cannot_hold_is_an_error_of_the_server(talked, monkeypatch):
     broken = {"score": float("nan")}
-    monkeypatch.setattr(
-        "qmd.surfaces.mcp.plain_session.call_tool_result", lambda reply, tool: broken
-    )
+    monkeypatch.setattr("qmd.surfaces.mcp.results.call_tool_result", lambda reply, tool: broken)
     with only(monkeypatch, "plain"):
         answers = by_id(talked(INITIALIZE, CALLS[0], CALLS[11]))
     assert answers[1][0]["error"]["code"] == -32603
