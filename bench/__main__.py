@@ -67,7 +67,8 @@ def whole(options: argparse.Namespace) -> performance.Measured:
     effort = effort_of(options)
     with given_or_generated(options.corpus, effort.documents) as folders:
         tables = beside.measured_on(folders, found.command, effort)
-        anchored = anchors.measured_on(folders, install=not options.no_install)
+        is_known = options.no_install or options.quick
+        anchored = anchors.measured_on(folders, install=not is_known)
     sizes = growth.QUICK if options.quick else growth.SIZES
     grown = growth.measured([*sizes, *([growth.MILLION] if options.million else [])])
     return performance.Measured(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qmd.models import batching
+from qmd import processes
 from qmd.models.encoder import Encoder, Graph
 from qmd.models.registry import MINILM
 from qmd.operations.index import Index
@@ -33,7 +33,7 @@ def main() -> None:
     pieces = Encoder().pieces
     texts = [np.array(pieces.tokens(text), np.int32) for (text,) in rows]
     graph = Graph(MINILM)
-    with ThreadPoolExecutor(batching.cores()) as pool:
+    with ThreadPoolExecutor(processes.cores()) as pool:
         list(pool.map(lambda text: graph.vectors([text]), texts[:20]))
         cpu, wall = time.process_time(), time.perf_counter()
         list(pool.map(lambda text: graph.vectors([text]), texts))

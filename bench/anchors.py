@@ -237,7 +237,7 @@ def line(row: Anchor) -> str:
 
 
 def markdown(table: Anchors) -> Iterator[str]:
-    """Lines of a table, with its heading."""
+    """Yield the lines of a table, with its heading."""
     yield f"### Beside libraries, {table.corpus}: {table.files:,} files, {table.megabytes:.1f} MB\n"
     yield "| " + cells(*HEADS).format(first=table.first, later=table.later)
     yield "|---|" + "---:|" * len(HEADS)

@@ -7,8 +7,8 @@ PYTHON is one that has the library; this file needs nothing else. STORE is a new
 index, FOLDER has Markdown, and QUESTIONS is a JSON list. `ask` prints what `answer` returns and
 the version, as JSON; then it stays until stdin ends, so that its memory can be read.
 
-All index title and body with English stems and find documents with any word of a question. What
-they would do by default is kept elsewhere. The ten best are read with their titles and texts.
+All index title and body with English stems and find documents with any word of a question. All
+other settings are defaults. The ten best are read with their titles and texts.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def number(value: float) -> str:
-    """Three digits that mean something, without an exponent."""
+    """Format a number with three significant digits, without an exponent."""
     return f"{value:,.0f}" if value >= 100 else f"{float(f'{value:.3g}'):g}"
 
 

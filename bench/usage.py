@@ -48,5 +48,5 @@ def pss(process: int | None = None) -> float:
 
 
 def family_pss(process: int) -> float:
-    """Megabytes of a process and its descendants, each with its part of what it shares."""
+    """Return the megabytes of a process and its descendants: of shared ones each has a part."""
     return sum(map(pss, family(process)))

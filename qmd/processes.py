@@ -22,6 +22,13 @@ leave_open = False
 _own: str | None = None
 
 
+def cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def name_process(*words: str) -> None:
     """Record the command that this process runs, without its options and their values."""
     global _own

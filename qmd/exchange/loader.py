@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qmd import processes
 from qmd.errors import ExportDamaged, ExportUnreadable, UsageError
 from qmd.exchange import manifest, parquet
 from qmd.exchange.parquet import NextIds
@@ -51,7 +51,7 @@ def build_index(
     Raises:
         ExportDamaged: what is in the files does not fit, or does not fit together.
     """
-    threads = min(os.cpu_count() or 1, MAX_THREADS)
+    threads = min(processes.cores(), MAX_THREADS)
     new = Database(path, threads=threads, schema=document.schema)
     try:
         new.write(partial(_fill, folder=folder, document=document, shift=shift, step=step))

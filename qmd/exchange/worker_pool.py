@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import TypeVar
 
+from qmd import processes
 from qmd.exchange import parquet
 from qmd.storage.cursor import Cursor
 
@@ -24,7 +24,7 @@ class WorkerPool:
     """
 
     def __init__(self, cursor: Cursor) -> None:
-        count = min(os.cpu_count() or 1, MAX_WORKERS)
+        count = min(processes.cores(), MAX_WORKERS)
         self._cursors = [parquet.second_connection(cursor) for _ in range(count)]
         self._free: SimpleQueue[Cursor] = SimpleQueue()
         for each in self._cursors:

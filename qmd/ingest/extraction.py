@@ -5,7 +5,6 @@ They are started when the first file needs one, stay for a whole update, and end
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import sys
@@ -14,6 +13,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from qmd import processes
 from qmd.ingest.readers import ocr
 from qmd.ingest.readers.reading import Reading, Unreadable
 from qmd.ingest.readers.tasks import Job, ReadingLimits
@@ -101,7 +101,7 @@ class Extraction:
         """
         with self._turn:
             self._stopped = False
-        count = min(len(jobs), os.cpu_count() or 1, MOST)
+        count = min(len(jobs), processes.cores(), MOST)
         if count <= 1:
             return [self._read(job) for job in jobs]
         with ThreadPoolExecutor(count, thread_name_prefix="qmd-read") as threads:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from qmd import processes
 from qmd.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -208,8 +209,12 @@ class FactsAhead:
         if self._threads is None:
             from concurrent.futures import ThreadPoolExecutor
 
-            self._threads = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
-        return self._threads.submit(facts, folder, names).result
+            self._threads = ThreadPoolExecutor(min(4, processes.cores()))
+        try:
+            return self._threads.submit(facts, folder, names).result
+        except RuntimeError:  # the system starts no more threads
+            found = facts(folder, names)
+            return lambda: found
 
     @property
     def has_threads(self) -> bool:

@@ -7,13 +7,14 @@ The steps of a batch are in `batches`; here several batches are in progress at t
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
+from typing import Generic, TypeVar
 
 from anyio import CapacityLimiter, create_task_group, sleep_forever, to_thread
 
+from qmd import processes
 from qmd.ingest.batch_tables import Texts
 from qmd.ingest.batches import ROUNDS, Batches
 from qmd.ingest.commit import Batch
@@ -26,6 +27,8 @@ from qmd.reports import Report
 from qmd.stages import each, flow
 from qmd.storage.database import Database
 from qmd.types import Collection
+
+Made = TypeVar("Made")
 
 Progress = Callable[[int, int, str], None]
 """Callback with (documents done, documents in all) of a collection."""
@@ -91,27 +94,25 @@ async def _carried_out(batches: Batches, progress: Progress | None, extractor: E
     Returns:
         True if all were accepted; if not, compare again.
     """
-    cores = CapacityLimiter(os.cpu_count() or 1)
+    cores = CapacityLimiter(processes.cores())
 
-    def opened(changes: list[Change]) -> tuple[list[File], Texts | None]:
+    def opened(changes: list[Change]) -> _Parcel[Texts]:
         files = batches.read(changes)
-        return files, batches.parsed(files)
+        return _Parcel(files, batches.parsed(files))
 
-    async def read(
-        cut: AsyncIterator[list[Change]],
-    ) -> AsyncGenerator[tuple[list[File], Texts | None], None]:
+    async def read(cut: AsyncIterator[list[Change]]) -> AsyncGenerator[_Parcel[Texts], None]:
         async for changes in cut:
             yield await to_thread.run_sync(opened, changes, limiter=cores)
 
     async def prepared(
-        read: AsyncIterator[tuple[list[File], Texts | None]],
-    ) -> AsyncGenerator[tuple[list[File], Batch | None], None]:
-        async for files, texts in read:
+        read: AsyncIterator[_Parcel[Texts]],
+    ) -> AsyncGenerator[_Parcel[Batch], None]:
+        async for parcel in read:
+            files, texts = parcel.taken()
             batch = await to_thread.run_sync(batches.prepared, files, texts, limiter=cores)
-            files = [file.spent() for file in files]
-            del texts
-            yield files, batch
-            del files, batch  # not to be held while the next ones are awaited
+            made = _Parcel([file.spent() for file in files], batch)
+            del files, texts, batch  # not to be held while the next ones are awaited
+            yield made
 
     settled = True
     if batches.changed:
@@ -119,11 +120,27 @@ async def _carried_out(batches: Batches, progress: Progress | None, extractor: E
         async with flow() as stage, _interrupting(extractor):
             # None waits: that would take as much memory as one at work.
             opened_ones = stage(read(each(batches.cut())), ahead=0)
-            async for files, batch in stage(prepared(opened_ones), ahead=0):
+            async for parcel in stage(prepared(opened_ones), ahead=0):
+                files, batch = parcel.taken()
                 settled &= await to_thread.run_sync(batches.commit, files, batch, limiter=cores)
                 done += sum(file.container is None for file in files)
                 if progress:
                     progress(done, len(batches.changed), files[-1].path if files else "")
+                del files, batch
     settled &= await to_thread.run_sync(batches.remove)
     batches.finish()
     return settled
+
+
+class _Parcel(Generic[Made]):
+    """Files of a batch, and what was made of them.
+
+    It is empty once they are taken: what hands it on holds it until the next one comes.
+    """
+
+    def __init__(self, files: list[File], made: Made | None) -> None:
+        self._content = [(files, made)]
+
+    def taken(self) -> tuple[list[File], Made | None]:
+        """Take out the files, and what was made of them."""
+        return self._content.pop()

@@ -7,7 +7,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from qmd.models import batching, encoder
+from qmd import processes
+from qmd.models import encoder
 from qmd.models.registry import MINILM
 
 PROVIDERS = ("CUDAExecutionProvider", "DmlExecutionProvider", "CoreMLExecutionProvider")
@@ -89,5 +90,5 @@ def pays(provider: str) -> bool:
     theirs = time.perf_counter() - began
     began = time.perf_counter()
     processor.vectors(few)
-    ours = (time.perf_counter() - began) * len(texts) / len(few) / batching.cores()
+    ours = (time.perf_counter() - began) * len(texts) / len(few) / processes.cores()
     return theirs < ours

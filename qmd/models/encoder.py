@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qmd import processes
 from qmd.errors import ModelFailure, ModelUnusable, RuntimeMissing, TextTooLong
 from qmd.errors.shortage import shortage_of
 from qmd.models import batching
@@ -88,7 +89,7 @@ class Encoder:
         self.model = model
         self.dimensions: int = model.dimensions
         self.limit: int = min(model.context, limit or model.context)
-        self._workers = workers or batching.cores()
+        self._workers = workers or processes.cores()
         self._processor: Graph | None = Graph(model)
         self._device: Graph | None = None
         self._find_device = device

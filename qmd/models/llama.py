@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from qmd import processes
 from qmd.errors import ModelFailure, ModelUnusable, TextTooLong
-from qmd.models import batching
 from qmd.models.cross_encoder import asked, judged, sigmoid
 from qmd.models.generation import answer, conversation
 from qmd.models.gguf import Weights
@@ -56,7 +56,7 @@ class Llama:
         self._closed = False
         positions = weights.positions
         self.limit = min(positions, model.context or positions, limit or positions)
-        cores = batching.cores()
+        cores = processes.cores()
         workers = 1 if weights.gpu else workers or (cores if weights.size < LARGE else 1)
         threads = 1 if workers > 1 else cores
         passes = partial(Passes, weights, workers=workers, threads=threads)

@@ -384,7 +384,7 @@ def _batches(found: Sequence[Found]) -> Iterator[list[Found]]:
     size = 0
     for each in found:
         part.append(each)
-        size += each.size
+        size += each.size or BATCH  # of one in pieces, all lines that match are numbered at once
         if size >= BATCH:
             yield part
             part, size = [], 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,7 +26,8 @@ KIND, ASKED = "passages", "passages asked for"
 """Kinds of what is held while the index stays attached."""
 
 MOST = 1_000_000
-"""Vectors of an index up to which the columns are held: each passage takes 24 bytes."""
+"""Passages up to which the columns are held, which take 24 bytes each. Copies of a text have the
+same vectors, and passages of their own."""
 
 
 class PassageColumns(NamedTuple):
@@ -106,7 +107,7 @@ class PassageColumns(NamedTuple):
 
 
 def held_passages(cursor: Cursor, vectors: int) -> PassageColumns | None:
-    """Return the columns; None at the first call while the index stays attached.
+    """Return the columns; None at the first call while the index stays attached, or if too many.
 
     For one search, a statement takes half as long.
 
@@ -119,12 +120,11 @@ def held_passages(cursor: Cursor, vectors: int) -> PassageColumns | None:
     if memory.held.get(ASKED) is None:
         memory.held[ASKED] = True
         return None
-    found = memory.held.get(KIND)
-    if found is None:
-        text, _ = given("held/passages", {})
-        columns = cursor.connection.execute(text).fetchnumpy()
-        found = memory.held[KIND] = PassageColumns(
+    if KIND not in memory.held:
+        text, asked = given("held/passages", {"most": MOST + 1})
+        columns = cursor.connection.execute(text, asked).fetchnumpy()
+        found = PassageColumns(
             *(columns[name].astype(np.uint32, copy=False) for name in PassageColumns._fields)
         )
-    assert isinstance(found, PassageColumns)
-    return found
+        memory.held[KIND] = found if len(found.chunk_id) <= MOST else None
+    return cast("PassageColumns | None", memory.held[KIND])

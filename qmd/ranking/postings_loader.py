@@ -38,7 +38,7 @@ LARGE = 20_000_000
 postings makes it in about a second beside its searches; in an update of 7,000,000 occurrences it
 takes a tenth of the CPU time."""
 
-BYTES = 5
+BYTES = 4
 """Bytes of a sidecar for each occurrence, at least."""
 
 UNSAVED = 60_000_000

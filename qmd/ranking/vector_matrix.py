@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qmd import processes
 from qmd.errors import IndexNotWritable, JobRunning
-from qmd.models.batching import cores
 from qmd.ranking import vector_sidecar
 from qmd.ranking.vector_blocks import (
     Block,
@@ -174,7 +174,7 @@ def _threshold(least: NDArray[np.float32], depth: int) -> np.float32:
 
 def _run_together(work: Callable[[int], None], numbers: range, size: int) -> None:
     """Run `work` with each number, by several threads if that pays."""
-    threads = min(cores(), MOST_THREADS, len(numbers))
+    threads = min(processes.cores(), MOST_THREADS, len(numbers))
     if threads < 2 or size < TOGETHER:
         for number in numbers:
             work(number)

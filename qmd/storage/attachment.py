@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -99,6 +98,7 @@ class Attachment:
         Raises:
             IndexFailure: it is busy or unreadable.
         """
+        self._settle(is_merge=False)
         name = "store/attach_to_read"
         attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
@@ -121,14 +121,7 @@ class Attachment:
             self.spare()
         else:
             self.grow()
-        if self._is_merging is not is_merge:
-            tasks = 0 if is_merge else VACUUM_TASKS
-            sharing = min(MERGING_THREADS, os.cpu_count() or 1) if is_merge else 1
-            self._engine().execute(filled("store/limit_vacuum", tasks=tasks))
-            self._engine().execute(
-                filled("store/limit_threads", threads=max(sharing, self._threads))
-            )
-            self._is_merging = is_merge
+        self._settle(is_merge=is_merge)
         attach(
             self._engine(),
             self._path,
@@ -172,6 +165,17 @@ class Attachment:
         """
         self._set_limit(self._at_most(SPARING_MEMORY))
 
+    def _settle(self, *, is_merge: bool) -> None:
+        """Set the engine for a merge, or for all else, which counts on the order of one thread."""
+        if self._is_merging is not is_merge:
+            tasks = 0 if is_merge else VACUUM_TASKS
+            sharing = min(MERGING_THREADS, processes.cores()) if is_merge else 1
+            self._engine().execute(filled("store/limit_vacuum", tasks=tasks))
+            self._engine().execute(
+                filled("store/limit_threads", threads=max(sharing, self._threads))
+            )
+            self._is_merging = is_merge
+
     def _at_most(self, memory_limit: str) -> str:
         return min(memory_limit, self._memory_limit, key=_bytes)
 
@@ -196,7 +200,7 @@ class Attachment:
         if not processes.leave_open or _LEFT or self._root is None or self._spill.exists():
             return False
         _LEFT.extend((self._root, *cursors))
-        self._root, self._limit = None, self._memory_limit
+        self._root, self._limit, self._is_merging = None, self._memory_limit, False
         return True
 
     def drop(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import _duckdb
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from qmd.operations.index import Index
 from qmd.ranking import nearest, passage_columns
 from qmd.ranking.passage_columns import PassageColumns
+from qmd.storage.cursor import Cursor, Memory
 
 PATHS = {1: ("b", "x.md"), 2: ("a", "y.md"), 3: ("a", "x.md"), 4: ("a", "z.md")}
 
@@ -104,3 +106,24 @@ def test_a_process_that_stays_reads_them_once_it_has_searched(filled, monkeypatc
     del taken[:]
     assert filled.nearest("drink 3") == again
     assert not taken
+
+
+def test_columns_of_too_many_passages_are_not_held(monkeypatch):
+    connection = _duckdb.connect(":memory:")
+    connection.execute(
+        "create table chunks as select range as chunk_id, 'a' as hash, 0 as seq, 0 as position, "
+        "9 as length, 1 as line from range(3)"
+    )
+    connection.execute(
+        "create table documents as select range as document_id, 'a' as hash from range(4)"
+    )
+    cursor = Cursor(connection, Memory())
+    monkeypatch.setattr(passage_columns, "MOST", 11)
+    found = [passage_columns.held_passages(cursor, 3) for _ in range(3)]
+    assert found == [None, None, None]
+    monkeypatch.setattr(passage_columns, "MOST", 12)
+    cursor = Cursor(connection, Memory())
+    assert passage_columns.held_passages(cursor, 3) is None
+    held = passage_columns.held_passages(cursor, 3)
+    assert held is not None
+    assert len(held.chunk_id) == 12

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from qmd.named_tuple import NamedTuple
+from qmd.surfaces.mcp.talk import is_request_id
 
 _ENVELOPE = {"jsonrpc", "id", "method", "params"}
 
@@ -26,6 +27,9 @@ _FEATURES: dict[str, set[str] | None] = {
     "extensions": None,
 }
 """Capabilities of clients, with the properties that they may have; None: any."""
+
+MOST_BRACKETS = 150
+"""Brackets that a plain message opens at most: the SDK refuses 200 of them within each other."""
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Revisions of the protocol that begin with `initialize`, and have the same results of tools.
@@ -55,6 +59,8 @@ class PlainCall(NamedTuple):
 
 def plain_message(line: bytes) -> PlainMessage | None:
     """Parse a request or a notification; None: it is neither, or not plain."""
+    if line.count(b"[") + line.count(b"{") > MOST_BRACKETS:
+        return None
     try:
         found = json.loads(line.decode(), parse_constant=_refuse, object_pairs_hook=_unique)
         if b"\\u" in line:
@@ -70,7 +76,7 @@ def plain_message(line: bytes) -> PlainMessage | None:
         return None
     if "id" not in found:
         return PlainMessage(method, params, None)
-    return PlainMessage(method, params, found["id"]) if _is_id(found["id"]) else None
+    return PlainMessage(method, params, found["id"]) if is_request_id(found["id"]) else None
 
 
 def proposed_version(message: PlainMessage) -> str | None:
@@ -96,16 +102,12 @@ def plain_call(message: PlainMessage) -> PlainCall | None:
     return PlainCall(message.id, name, arguments, params.get("_meta", {}).get("progressToken"))
 
 
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) or type(value) is int
-
-
 def _has_plain_meta(params: dict[str, Any]) -> bool:
     meta = params.get("_meta", {})
     return (
         isinstance(meta, dict)
         and not any(key.startswith(_MODERN) for key in meta)
-        and ("progressToken" not in meta or _is_id(meta["progressToken"]))
+        and ("progressToken" not in meta or is_request_id(meta["progressToken"]))
     )
 
 

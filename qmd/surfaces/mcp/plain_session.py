@@ -25,7 +25,7 @@ from qmd.surfaces.mcp.plain_messages import (
     plain_message,
     proposed_version,
 )
-from qmd.surfaces.mcp.talk import CANCELLED, Talk, request_key
+from qmd.surfaces.mcp.talk import CANCELLED, Talk, is_request_id, request_key
 from qmd.surfaces.tools.build_reply import UnknownTool
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class PlainSession:
             "prompts/list": results.list_prompts_result,
             "resources/templates/list": results.list_templates_result,
         }
-        self._calls: dict[Any, _Call] = {}
+        self._calls: dict[str | int, _Call] = {}  # the last one of each id
+        self._at_work: set[_Call] = set()
         self.seen: dict[str, bytes] = {}
 
     async def takes(self, line: bytes) -> bool:
@@ -96,12 +97,12 @@ class PlainSession:
 
     def cancel(self, number: Any) -> None:
         """Stop a call that its client waits for no more, and give it no answer."""
-        if isinstance(number, str | int) and request_key(number) in self._calls:
+        if is_request_id(number) and request_key(number) in self._calls:
             self._calls[request_key(number)].stop(None)
 
     def close(self) -> None:
         """Stop all calls, and say so."""
-        for call in list(self._calls.values()):
+        for call in list(self._at_work):
             call.stop(CLOSED)
 
     async def _answer(self, number: Any, result: dict[str, Any]) -> None:
@@ -144,6 +145,7 @@ class PlainSession:
         call = _Call(number, work)
         self._talk.ask(number)
         self._calls[request_key(number)] = call
+        self._at_work.add(call)
         self._tasks.start_soon(self._run, call)
 
     async def _run(self, call: _Call) -> None:
@@ -153,6 +155,8 @@ class PlainSession:
         except Exception:
             log.exception("A request failed")
             answer = {"error": FAILED}
+        finally:
+            self._at_work.discard(call)
         if self._calls.get(key) is call:
             del self._calls[key]
         if answer is None:

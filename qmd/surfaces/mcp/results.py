@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qmd.surfaces.tools.dispatch import Toolbox
 
 ERROR_CODE = "qmd/errorCode"
-"""Where a result that is an error says which, in its `_meta`."""
+"""Key in the `_meta` of a result that is an error: the name of the error."""
 
 DEPRECATED = "qmd/deprecated"
 """Key in the `_meta` of a result that lists deprecations; its last texts repeat them."""
@@ -36,7 +36,7 @@ CAPABILITIES: Mapping[str, Mapping[str, bool]] = {
     "resources": {"listChanged": False, "subscribe": True},
     "tools": {"listChanged": False},
 }
-"""What a connection that lasts can do, as the SDK derives it from the handlers of its server."""
+"""Capabilities in a session, as the SDK derives them from the handlers of its server."""
 
 MOST_LISTED = 200
 """Resources of a page."""
@@ -55,7 +55,7 @@ _OF_CALLER = (
     Code.NOT_FOUND,
     Code.AMBIGUOUS_PATH,
 )
-"""Errors that another name would mend."""
+"""Errors of the caller, for which JSON-RPC has a number."""
 
 
 class ToolNames:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import select
 import sys
 from collections import Counter
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeGuard
 
 import anyio
 
@@ -17,8 +17,6 @@ from qmd.surfaces.mcp.json_lines import Problem
 from qmd.surfaces.mcp.patience import Patience
 
 CANCELLED = "notifications/cancelled"
-
-_NUMBER = re.compile("[0-9]{1,20}")
 
 
 class Talk:
@@ -70,7 +68,7 @@ class Talk:
 
     def settle(self, number: Any) -> None:
         """Note that a request has its answer, or will get none."""
-        if isinstance(number, str | int):  # a client may write anything there
+        if is_request_id(number):  # a client may write anything there
             self._open -= Counter([request_key(number)])
             self._answered.set()
 
@@ -95,10 +93,16 @@ class Talk:
                 self._hung_up()
 
 
-def request_key(number: Any) -> Any:
-    """Normalize an id for comparison: some clients cancel '7' for 7."""
-    is_number = isinstance(number, str) and _NUMBER.fullmatch(number)
-    return int(number) if is_number else number
+def is_request_id(value: object) -> TypeGuard[str | int]:
+    """Check for an id: True is none, though it equals 1."""
+    return isinstance(value, str) or type(value) is int
+
+
+def request_key(number: str | int) -> str | int:
+    """Normalize an id for comparison, as the SDK does: some clients cancel '7' for 7."""
+    with suppress(ValueError):
+        return int(number)
+    return number
 
 
 def _write_at_once(descriptor: int, data: bytes) -> memoryview:

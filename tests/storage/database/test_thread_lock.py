@@ -246,7 +246,7 @@ def test_a_sparing_use_has_no_more_memory_than_others(database, whole, told):
 
 
 def test_a_merge_alone_is_shared_out(database, monkeypatch):
-    monkeypatch.setattr(attachment.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(processes, "cores", lambda: 8)
     index = database(warm=True)
 
     def threads(cursor):
@@ -254,6 +254,8 @@ def test_a_merge_alone_is_shared_out(database, monkeypatch):
 
     assert index.write(threads) == 1
     assert index.write(threads, is_merge=True) == attachment.MERGING_THREADS
+    assert index.read(threads) == 1
+    assert index.write(threads, is_merge=True) == attachment.MERGING_THREADS
     assert index.write(threads) == 1
-    monkeypatch.setattr(attachment.os, "cpu_count", lambda: None)
+    monkeypatch.setattr(processes, "cores", lambda: 1)
     assert index.write(threads, is_merge=True) == 1

@@ -1,4 +1,4 @@
-"""What is answered without the SDK is what the SDK would answer."""
+"""Answers without the SDK, which are those of the SDK."""
 
 from __future__ import annotations
 
@@ -249,6 +249,38 @@ def test_a_cancelled_call_that_outlasts_the_session_gets_no_answer(talked, monke
     assert answers.keys() == {"hello"}
 
 
+def test_requests_of_one_id_all_end_with_the_session(talked, monkeypatch):
+    began = []
+
+    async def call(*given: object, **named: object) -> Reply:
+        began.append(None)
+        if len(began) == 1:
+            await anyio.sleep_forever()
+        return Reply(("Quick.",))
+
+    monkeypatch.setattr(Toolbox, "call", call)
+    monkeypatch.setattr("qmd.surfaces.mcp.patience.GRACE", 0.2)
+    with only(monkeypatch, "plain"):
+        answers = by_id(talked(INITIALIZE, CALLS[0], CALLS[0]))
+    assert [sorted(each) for each in answers[1]] == [
+        ["id", "jsonrpc", "result"],
+        ["error", "id", "jsonrpc"],
+    ]
+
+
+@pytest.mark.parametrize(("given", "is_cancelled"), [("1", True), (" 1", True), (True, False)])
+def test_ids_are_compared_as_the_sdk_does(talked, monkeypatch, given, is_cancelled):
+    async def call(*given: object, **named: object) -> Reply:
+        await anyio.sleep(0.05)
+        return Reply(("Green.",))
+
+    monkeypatch.setattr(Toolbox, "call", call)
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": given}}
+    with only(monkeypatch, "plain"):
+        answers = by_id(talked(INITIALIZE, CALLS[0], {"jsonrpc": "2.0", **cancelled}))
+    assert (1 in answers) is not is_cancelled
+
+
 def test_documents_are_listed_by_page_as_the_sdk_would(talked, monkeypatch):
     monkeypatch.setattr("qmd.surfaces.mcp.results.MOST_LISTED", 1)
     lines = [INITIALIZE, INITIALIZED, asked(1, "resources/list")]
@@ -373,6 +405,9 @@ def test_a_plain_call_is_one_to_the_sdk(params, number):
         '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'.encode("utf-16"),
         b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]',
         b"[" * 100_000,
+        # The SDK refuses what is nested so deep.
+        b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": {"x": %b}}}'
+        % (b"[" * 250 + b"]" * 250),
     ],
 )
 def test_what_parsers_may_read_differently_is_not_plain(line):
