@@ -105,7 +105,7 @@ def test_a_gpu_pays_if_it_makes_the_same_vectors_faster(monkeypatch, seconds, ve
 
     monkeypatch.setattr(encoder, "Graph", graph)
     monkeypatch.setattr(devices.time, "perf_counter", lambda: Timed.clock)
-    monkeypatch.setattr(devices.batching, "cores", lambda: 2)
+    monkeypatch.setattr(devices.processes, "cores", lambda: 2)
     assert devices.pays(CUDA) is expected
 
 
