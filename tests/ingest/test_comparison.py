@@ -165,6 +165,7 @@ def test_files_are_read_again_where_what_has_read_them_is_there_no_more(library)
 
 def test_notes_of_files_that_can_be_read_by_now_are_to_be_removed(library):
     library.write("a.md", "tea")
+    os.utime(library.root / "a.md", (1_600_000_000, 1_600_000_000))
     library.update()
     collection = library.engine.collection("notes")
     assert compare(library.engine.database, collection).is_told
