@@ -217,9 +217,13 @@ class Holder:
             cancellation.check()
 
     def _renew(self, cursor: Cursor, *, makes: bool = True) -> None:
-        from qmd.ranking.postings import FIT
+        from qmd.ranking.postings import FIT, Fit
 
         facts = cursor.memory.facts if cursor.memory else None
+        if not makes:
+            noted = facts.known(FIT, Fit.of) if facts is not None else None
+            if facts is None or (noted and noted.stamp == self._sidecar_file.stamp()):
+                return
         [(documents, occurrences, _)] = cursor.run("held/size")
         if not documents or occurrences < LARGE:
             return

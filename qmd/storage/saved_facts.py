@@ -39,6 +39,10 @@ def facts_path(index: Path) -> Path:
     return index.with_name(f"{index.name}.facts")
 
 
+_OF_OTHERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+"""Exceptions over a fact of another form, which another program has written."""
+
+
 class SavedFacts:
     """Facts about one state of an index.
 
@@ -60,7 +64,7 @@ class SavedFacts:
 
     def known(self, name: str, made: Callable[[Any], Fact]) -> Fact | None:
         """Return a fact from the file; None if it is not there. See `get`."""
-        with suppress(TypeError, ValueError, LookupError, AttributeError):
+        with suppress(*_OF_OTHERS):
             return made(self._known[name])
         return None
 
@@ -79,7 +83,7 @@ class SavedFacts:
                 time its text.
         """
         if name in self._known:
-            with suppress(TypeError, ValueError, LookupError, AttributeError):
+            with suppress(*_OF_OTHERS):
                 return made(self._known[name])  # or else another program has written it
         found = read()
         self._new[name] = found

@@ -236,8 +236,9 @@ def test_a_note_of_another_form_is_not_believed(large, monkeypatch, fit):
     assert not is_used(large, monkeypatch)
 
 
-PARTS = "terms bounds places slots doubled counts positions".split()
-CHANGES = ("more", "fewer", "high", "negative", "floats", "backwards", "none")
+PARTS = "terms bounds places slots doubled counts positions wide beyond".split()
+CHANGES = ("more", "fewer", "high", "huge", "no number", "negative", "floats", "backwards", "none")
+LARGEST = np.finfo(np.float64).max
 
 
 def changed(one, change):
@@ -245,6 +246,8 @@ def changed(one, change):
         "more": np.concatenate((one, one[:1], one[:1])),
         "fewer": one[:-1],
         "high": (one + 60_000).astype(one.dtype) if one.dtype.itemsize > 1 else one | 128,
+        "huge": np.full_like(one, LARGEST if one.dtype.kind == "f" else np.iinfo(one.dtype).max),
+        "no number": np.full_like(one, np.nan) if one.dtype.kind == "f" else one,
         "negative": -one.astype(np.int64) - 1,
         "floats": one.astype(np.float32),
         "backwards": one[::-1],
@@ -256,7 +259,7 @@ def changed(one, change):
 @pytest.mark.parametrize("name", ["ids", "lengths", "path_starts", "body_starts", *PARTS])
 def test_no_search_leaves_the_bounds_of_a_forged_sidecar(large, name, change):
     """One that was checked is never like this: what a search finds in it may be wrong."""
-    if name == "ids" and change in ("high", "backwards"):
+    if name == "ids" and change in ("high", "huge", "backwards"):
         pytest.skip("documents that there are not")
 
     def of_all(arrays, _):
@@ -266,6 +269,56 @@ def test_no_search_leaves_the_bounds_of_a_forged_sidecar(large, name, change):
 
     forge(large, of_all)
     assert len(answers(large, ASKED)) == len(ASKED)
+
+
+@pytest.mark.parametrize("counts", [1, 2**32 - 1])
+@pytest.mark.parametrize("place", [2**63 - 1, 2**63 - 10, 2**40])
+def test_no_sum_of_forged_numbers_leads_out_of_an_array(large, place, counts):
+    def of_all(arrays, _):
+        for each in list(arrays):
+            if each.startswith("places_"):
+                arrays[each] = np.full_like(arrays[each], place)
+            if each.startswith("counts_"):
+                arrays[each] = np.full(len(arrays[each]), counts, np.uint32)
+
+    expected = answers(large, ASKED, stays=True)
+    forge(large, of_all)
+    assert answers(large, ASKED) == expected
+
+
+def test_no_forged_position_leads_to_another_document(large):
+    def of_all(arrays, _):
+        for each in list(arrays):
+            if each.startswith("positions_"):
+                arrays[each] = np.full_like(arrays[each], 0xFFFF)
+                number = each.removeprefix("positions_")
+                arrays[f"wide_{number}"] = np.arange(len(arrays[each]), dtype=np.int64)
+                beyond = np.full(len(arrays[each]), 2**32 - 1, np.uint32)
+                arrays[f"beyond_{number}"] = beyond
+
+    expected = answers(large, ASKED, stays=True)
+    forge(large, of_all)
+    assert answers(large, ASKED) == expected
+
+
+@pytest.mark.parametrize("gone", [[0] * 5000, [1, 0], [-1], [2**32], [1e400], [10_000]])
+def test_a_note_of_documents_that_cannot_be_gone_is_not_believed(large, monkeypatch, gone):
+    stamp = SidecarFile(large.engine.place.database, POSTINGS).stamp()
+    forge_note(large, [list(stamp), gone, None])
+    assert not is_used(large, monkeypatch)
+
+
+def test_what_is_noted_is_not_compared_again(large, monkeypatch):
+    def never(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("qmd.ranking.postings_reader.compared", never)
+    engine = engine_of(large)
+    engine.holder.note_fit()
+    engine.close()
+    engine = engine_of(large, stays=True)
+    engine.holder.note_fit()  # nothing could use the note
+    engine.close()
 
 
 @pytest.mark.parametrize("name", ["slots", "bounds", "places"])

@@ -98,7 +98,7 @@ cdef extern from *:
             Term found = {
                 &part, part.bounds[number], part.bounds[number + 1], part.places[number]};
             if (found.first < 0 || found.last < found.first || found.last > part.slots.count
-                || found.place < 0)
+                || found.place < 0 || found.place > part.occurrences)
                 throw Misfit();
             return found;
         }
@@ -286,6 +286,7 @@ cdef extern from *:
 
         void put(uint32_t slot, double value) {
             double before = scores.get()[slot];
+            if (!std::isfinite(value)) throw Misfit();  // which cannot be sorted
             if (before == 0) touched.push_back(slot);
             scores.get()[slot] = value + before;
         }
@@ -300,6 +301,7 @@ cdef extern from *:
         // The last of so many best scores; below all, if there are not more.
         double bound(int64_t limit) const {
             std::vector<double> best;
+            if (limit < 1) return std::numeric_limits<double>::infinity();
             if (limit >= (int64_t) touched.size()) return -std::numeric_limits<double>::infinity();
             for (uint32_t slot : touched) {
                 double score = scores.get()[slot];
@@ -340,11 +342,12 @@ cdef extern from *:
             for (int64_t at = term.first; at < term.last && next < chosen.size(); at++) {
                 uint32_t slot = part.slots[at];
                 int64_t end = offset + part.counts[at];
+                if (end > part.occurrences) throw Misfit();
                 while (next < chosen.size() && chosen[next] < slot) next++;
                 if (next < chosen.size() && chosen[next] == slot) {
-                    if (end > part.occurrences) throw Misfit();
                     for (int64_t each = offset; each < end; each++) {
                         int64_t position = part.positions[each] + beyond(part, each);
+                        if (position > UINT32_MAX) throw Misfit();
                         if (position >= place)
                             starts.push_back(((int64_t) slot << 32) + position - place);
                     }
@@ -458,8 +461,12 @@ cdef class CompiledPostings:
             part.wide = <const int64_t*> self.array(own["wide"], "<i8", part.wides)
             part.beyond = <const uint32_t*> self.array(own["beyond"], "<u4", part.wides)
             self.core.parts.push_back(part)
+        last = -1
         for slot in gone:
+            if not last < slot < count:
+                raise ValueError("The slots that are gone do not ascend.")
             self.core.gone.push_back(slot)
+            last = slot
 
     def __dealloc__(self):
         if self.is_mapped:
