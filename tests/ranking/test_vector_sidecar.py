@@ -220,7 +220,7 @@ def test_several_threads_compare_as_one_does(database, monkeypatch):
     make_sidecar(database)
     database.close()
     monkeypatch.setattr(vector_matrix, "TOGETHER", 1)
-    monkeypatch.setattr(vector_matrix, "cores", lambda: 3)
+    monkeypatch.setattr(vector_matrix.processes, "cores", lambda: 3)
     assert is_mapped(database.path)
 
 
