@@ -42,7 +42,7 @@ _KINDS = {
 
 
 class Texts(NamedTuple):
-    """Documents of a batch, with all of them that the words of the index do not matter to.
+    """Documents of a batch, parsed, with what is made of each without the words of the index.
 
     Attributes:
         languages: codes; None where nothing tells the language.

@@ -1,13 +1,16 @@
 -- Which tasks are not ticked off?
-with lines as (
+with tasks as (
     select
         file,
-        unnest(string_split(body, chr(10))) as text,
-        generate_subscripts(string_split(body, chr(10)), 1) as line
+        unnest(
+            list_filter(
+                list_transform(string_split(body, chr(10)), lambda text, line: {'line': line, 'text': text}),
+                lambda each: regexp_matches(each.text, '^\s*[-*] \[ \] ')
+            )
+        ) as task
     from documents
 )
 
-select file, line, regexp_replace(text, '^\s*[-*] \[ \] ', '') as task
-from lines
-where regexp_matches(text, '^\s*[-*] \[ \] ')
-order by file, line
+select file, task.line, regexp_replace(task.text, '^\s*[-*] \[ \] ', '') as task
+from tasks
+order by file, task.line

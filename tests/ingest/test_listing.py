@@ -147,3 +147,12 @@ def test_threads_end_with_a_walk_that_stops_early(many):
         assert active_count() > before
         assert wait()[0].paths
     assert active_count() == before
+
+
+def test_without_further_threads_facts_are_read_by_this_one(many, monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    expected = walk(Collection("many", str(many), "**/*.md")).paths
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    assert walk(Collection("many", str(many), "**/*.md")).paths == expected
