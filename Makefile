@@ -30,6 +30,10 @@ LOCKED := .locked
 # The generator of the documentation site.
 SITE ?= $(HOME)/.cache/qmd-site
 
+# Where it is set, as in images of containers, each of the thousands of processes that tests start
+# would compile all of its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo help test newest check types types-windows format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
