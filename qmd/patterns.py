@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
 class _Pattern:
@@ -12,22 +12,23 @@ class _Pattern:
     Each attribute is looked up once, and then costs what that of a compiled pattern costs.
     """
 
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str | bytes, flags: int) -> None:
         self._given = source, flags
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # of protocols, such as that of `copy`
             raise AttributeError(name)
-        value = getattr(re.compile(*self._given), name)
+        source, flags = self._given
+        value = getattr(re.compile(cast("Any", source), flags), name)
         setattr(self, name, value)
         return value
 
 
-def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+def pattern(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Make a pattern; an error in it is raised when it is first used.
 
     Args:
         source: see `re`.
         flags: see `re`.
     """
-    return cast("re.Pattern[str]", _Pattern(source, flags))
+    return cast("re.Pattern[AnyStr]", _Pattern(source, flags))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -82,6 +81,8 @@ class Hooks:
     async def _shell(self, collection: Collection, command: str, *, pulls: bool = False) -> None:
         """Run a command in the collection's folder; what it prints goes to stderr."""
         failed = partial(HookFailed, collection.name, command, pulls=pulls)
+        import subprocess
+
         import anyio
 
         try:

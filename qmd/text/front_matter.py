@@ -17,18 +17,19 @@ import re
 from collections.abc import Callable, Iterator
 
 from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.text import yaml_reader
 
-_OPENING = re.compile(r"(?P<mark>---|\+\+\+)[ \t]*\r?\n")
+_OPENING = pattern(r"(?P<mark>---|\+\+\+)[ \t]*\r?\n")
 _CLOSINGS = {
-    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?=\n|\Z)", re.M),
-    "+++": re.compile(r"^\+\+\+[ \t]*\r?(?=\n|\Z)", re.M),
+    "---": pattern(r"^(?:---|\.\.\.)[ \t]*\r?(?=\n|\Z)", re.M),
+    "+++": pattern(r"^\+\+\+[ \t]*\r?(?=\n|\Z)", re.M),
 }
-_BLANK = re.compile(r"[ \t\r\n]*+")
-_BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
-_AFTER_JSON = re.compile(r"[ \t]*\r?\n(?=[ \t\r\n]*\S)")
-_JSON_BEGINS = re.compile(r"\{\s*\"")
-_PROPERTY = re.compile(
+_BLANK = pattern(r"[ \t\r\n]*+")
+_BLANK_LINES = pattern(r"(?:[ \t\r]*+\n)*+")
+_AFTER_JSON = pattern(r"[ \t]*\r?\n(?=[ \t\r\n]*\S)")
+_JSON_BEGINS = pattern(r"\{\s*\"")
+_PROPERTY = pattern(
     r"(?:[ \t]*-[ \t]+|[ \t]{0,4})(?P<key>[^\W\d_][\w.-]{0,99})::"
     r"(?:[ \t]+(?P<value>[^\n]*))?\r?(?:\n|\Z)"
 )
@@ -37,27 +38,27 @@ _KEYS = (
     "abstract|affiliation|author|authors|category|copyright|created|date|description|keywords|lang|"
     "language|modified|save_as|slug|status|subtitle|summary|tags|template|title|translation|url"
 )
-_TITLED = re.compile(r"title[ \t]*:[ \t]+\S", re.I)
-_KEYED = re.compile(rf"(?P<key>{_KEYS})[ \t]*:(?!:)[ \t]*(?P<value>[^\r\n]*)\r?(?:\n|\Z)", re.I)
-_GOING_ON = re.compile(r"(?:[ ]{2,}|\t)[ \t]*(?P<value>\S[^\r\n]*)\r?(?:\n|\Z)")
-_PERCENT = re.compile(r"%(?:[ \t]+(?P<value>[^\s%][^\r\n]*))?[ \t]*\r?(?:\n|\Z)")
+_TITLED = pattern(r"title[ \t]*:[ \t]+\S", re.I)
+_KEYED = pattern(rf"(?P<key>{_KEYS})[ \t]*:(?!:)[ \t]*(?P<value>[^\r\n]*)\r?(?:\n|\Z)", re.I)
+_GOING_ON = pattern(r"(?:[ ]{2,}|\t)[ \t]*(?P<value>\S[^\r\n]*)\r?(?:\n|\Z)")
+_PERCENT = pattern(r"%(?:[ \t]+(?P<value>[^\s%][^\r\n]*))?[ \t]*\r?(?:\n|\Z)")
 _PERCENT_KEYS = ("title", "author", "date")
-_FIRST_HEADING = re.compile(r"#[ \t][^\n]*\n[ \t\r]*\n")
-_EXPORTED = re.compile(r"(?P<key>[^\W\d_][^:\n]{0,60}):[ \t]+(?P<value>[^\s][^\n]*)(?:\n|\Z)")
-_LINE_END = re.compile(r"[ \t]*\r?(?:\n|\Z)")
+_FIRST_HEADING = pattern(r"#[ \t][^\n]*\n[ \t\r]*\n")
+_EXPORTED = pattern(r"(?P<key>[^\W\d_][^:\n]{0,60}):[ \t]+(?P<value>[^\s][^\n]*)(?:\n|\Z)")
+_LINE_END = pattern(r"[ \t]*\r?(?:\n|\Z)")
 _WRITTEN_KEYS = ("tags", "tag", "aliases", "alias")
 """Keys whose values are texts, also where YAML reads a number or a boolean."""
 
 _ENTRY = {
-    ":": re.compile(
+    ":": pattern(
         r"[ \t]{0,3}(?P<key>\"[^\"\n]*\"|'[^'\n]*'|[^\s#\-{}\[\],&*!|>%@`\"':][^:\n]{0,199}?)[ \t]*"
         r":(?=[ \t\r]|$)(?P<value>[^\n]*)"
     ),
-    "=": re.compile(r"[ \t]*(?P<key>\"[^\"\n]*\"|'[^'\n]*'|[\w.-]+)[ \t]*=(?P<value>[^\n]*)"),
+    "=": pattern(r"[ \t]*(?P<key>\"[^\"\n]*\"|'[^'\n]*'|[\w.-]+)[ \t]*=(?P<value>[^\n]*)"),
 }
-_ITEM = re.compile(r"[ \t]*-(?:[ \t]+|$)(?P<item>[^\n]*)")
-_STRICT_LINE = re.compile(r"[\w-]+[ \t]*[:=](?:[ \t\r]|$)|[ \t]|-[ \t]|#|\r?$|\]|\}")
-_TAG = re.compile(r"(?<![^\s,\[\"'])#[^\s,\[\]\"'#]+")
+_ITEM = pattern(r"[ \t]*-(?:[ \t]+|$)(?P<item>[^\n]*)")
+_STRICT_LINE = pattern(r"[\w-]+[ \t]*[:=](?:[ \t\r]|$)|[ \t]|-[ \t]|#|\r?$|\]|\}")
+_TAG = pattern(r"(?<![^\s,\[\"'])#[^\s,\[\]\"'#]+")
 _TEMPLATES = frozenset(("{{", "{%", "<%", "${"))
 LARGEST = 200_000
 """Characters of a block that is read entry by entry, or as TOML or JSON."""

@@ -6,23 +6,24 @@ import re
 from collections.abc import Iterator
 
 from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.text import hidden
 from qmd.text.outline import AUTOLINK, EMBED, IMAGE, INLINE, TAG, WIKI
 
-_IN_PROPERTIES = re.compile(
+_IN_PROPERTIES = pattern(
     rb"(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<label>[^\[\]\n]*))?\]\]"
     rb"|\[(?P<text>[^\[\]\n]*)\]\((?P<target>[^()\s]+)\)"
     rb"|(?P<url>https?://[^\s\"'<>\[\]()]+)"
 )
-_COMMENT = re.compile(rb"^[ \t]*#[^\n]*|[ \t]#[ \t][^\n]*", re.M)
-_ATTRIBUTE = re.compile(
+_COMMENT = pattern(rb"^[ \t]*#[^\n]*|[ \t]#[ \t][^\n]*", re.M)
+_ATTRIBUTE = pattern(
     rb"<(?P<tag>[A-Za-z][\w.:-]{0,50})(?=\s)(?P<before>[^<>]{0,2000}?)\s(?P<name>href|src)\s*+=\s*+"
     rb"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<bare>[^\s\"'<>`={]+))",
     re.I,
 )
-_INNER = re.compile(rb"[^<>]{0,500}>(?P<text>[^<\n]{0,200})")
-_ALT = re.compile(rb"[^<>]{0,500}?\balt\s*+=\s*+[\"'](?P<text>[^\"'\n]{0,200})", re.I)
-_TAG = re.compile(rb"#(?<!\S#)\[\[(?P<tag>[^\[\]|#\n]+)\]\]")
+_INNER = pattern(rb"[^<>]{0,500}>(?P<text>[^<\n]{0,200})")
+_ALT = pattern(rb"[^<>]{0,500}?\balt\s*+=\s*+[\"'](?P<text>[^\"'\n]{0,200})", re.I)
+_TAG = pattern(rb"#(?<!\S#)\[\[(?P<tag>[^\[\]|#\n]+)\]\]")
 _ELSEWHERE = (b"http://", b"https://", b"data:", b"javascript:")
 
 

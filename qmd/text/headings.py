@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 
 from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 
-_MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]*>")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-_ANCHOR = re.compile(r"\{(?::?\s*(?:\.[\w-]+\s+)*#|/\*\s*#?)([^{}\s*]+)(?:\s*\*/|[^{}]*)\}\s*$")
+_MARKUP = pattern(r"!\[[^\]]*\]\([^)]*\)|<[^>]*>")
+_LINK = pattern(r"\[([^\]]*)\]\([^)]*\)")
+_ANCHOR = pattern(r"\{(?::?\s*(?:\.[\w-]+\s+)*#|/\*\s*#?)([^{}\s*]+)(?:\s*\*/|[^{}]*)\}\s*$")
 """Anchor that a heading is given: {#name}, { #name .class }, {: #name}; in MDX {/*name*/}."""
 
-_NUMBERED = re.compile(r"(.+)-([0-9]{1,4})")
+_NUMBERED = pattern(r"(.+)-([0-9]{1,4})")
 
 BELOW = " > "
 """Between a heading and one below it, in a name of a section."""

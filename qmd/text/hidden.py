@@ -11,21 +11,22 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 
 CODE, COMMENT, FORMULA = "code", "comment", "formula"
 
 # Without groups, a search passes over other bytes at once.
-_MARK = re.compile(rb"\\[^\n]|`++|~~~+|<!--|%%|\$\$")
-_FENCE_MARK = re.compile(rb"```++|~~~+")
-_BACKTICKS = re.compile(rb"```++")  # which is found six times as fast
-_COMMENT_MARK = re.compile(rb"<!--")  # by its first byte: twice as fast as `bytes.find`
-_BEFORE_FENCE = re.compile(rb"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*+")
+_MARK = pattern(rb"\\[^\n]|`++|~~~+|<!--|%%|\$\$")
+_FENCE_MARK = pattern(rb"```++|~~~+")
+_BACKTICKS = pattern(rb"```++")  # which is found six times as fast
+_COMMENT_MARK = pattern(rb"<!--")  # by its first byte: twice as fast as `bytes.find`
+_BEFORE_FENCE = pattern(rb"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*+")
 _PAIRS = {b"<!--": (b"-->", COMMENT), b"%%": (b"%%", COMMENT), b"$$": (b"$$", FORMULA)}
 HIDING, INDENTED, HTML, PROPERTIES = 1, 2, 4, 8
 """Hints, as bits: a comment or a formula that may hide a mark, indented code that may have one, an
 attribute that may be a link, front matter that may have one."""
 
-_ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?\s(?:href|src)\s*+=", re.I)
+_ATTRIBUTE = pattern(rb"<[A-Za-z][^<>]*?\s(?:href|src)\s*+=", re.I)
 _MOST_LINES = 500
 """Lines before indented ones that are looked at."""
 
@@ -145,10 +146,10 @@ def _after_fence(data: bytes, at: int, mark: bytes) -> int:
 @lru_cache(32)
 def _closing(mark: bytes) -> re.Pattern[bytes]:
     escaped, more = re.escape(mark), re.escape(mark[:1])
-    return re.compile(rb"^[ \t>]*+" + escaped + more + rb"*+[ \t\r]*+$", re.M)
+    return pattern(rb"^[ \t>]*+" + escaped + more + rb"*+[ \t\r]*+$", re.M)
 
 
-_CONTAINER = re.compile(rb"[ \t]{0,3}(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|\[\^[^\]\n]+\]:|<)")
+_CONTAINER = pattern(rb"[ \t]{0,3}(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|\[\^[^\]\n]+\]:|<)")
 
 
 def shown_parts(data: bytes, start: int = 0, may_have: int | None = None) -> bytes:
@@ -178,10 +179,10 @@ def shown_parts(data: bytes, start: int = 0, may_have: int | None = None) -> byt
     return b"".join([*pieces, data[at:]])
 
 
-_OF_MARKS = re.compile(rb"[\[#]|https?://|href|src")
+_OF_MARKS = pattern(rb"[\[#]|https?://|href|src")
 """Part of each link, tag or heading. Where there is none, nothing has to be blanked out."""
 
-_INDENTED_PART = re.compile(rb"\n\r?\n(?: {4}|\t)[^\n]*(?:\n[ \t\r]*(?=\n)|\n(?: {4}|\t)[^\n]*)*+")
+_INDENTED_PART = pattern(rb"\n\r?\n(?: {4}|\t)[^\n]*(?:\n[ \t\r]*(?=\n)|\n(?: {4}|\t)[^\n]*)*+")
 
 
 def _may_hide_marks(data: bytes) -> bool:
@@ -215,7 +216,7 @@ def _may_indent_marks(data: bytes) -> bool:
     return any(_OF_MARKS.search(data, *part.span()) for part in parts)
 
 
-_NO_BREAK = re.compile(rb"[^\r\n]")
+_NO_BREAK = pattern(rb"[^\r\n]")
 
 
 def _indented(data: bytes, start: int, parts: Sequence[Hidden]) -> Iterator[Hidden]:

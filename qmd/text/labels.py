@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from qmd.patterns import pattern
 from qmd.text.front_matter import is_template
 
 TAGS = ("tags", "tag")
@@ -28,7 +28,7 @@ DESCRIBING = (
 )
 """Keys whose values are searched as if they stood in the text."""
 
-_LINKED = re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
+_LINKED = pattern(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
 _MOST = 1000
 """Values of a key that are looked at."""
 

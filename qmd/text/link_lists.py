@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from qmd.patterns import pattern
+
 FEWEST = 3
 """Entries that a list of links has at least."""
 
@@ -16,21 +18,21 @@ LINK, ENTRY = 250, 400
 """Characters of the text for each link and for each entry, up to which half of the text may be a
 list of links."""
 
-_LINK = re.compile(
+_LINK = pattern(
     r"!?\[\[(?P<wiki>[^\[\]\n]++)\]\]"
     r"|!?\[(?P<text>[^\[\]\n]*+)\](?:\((?:[^()\s]|\([^()\s]*+\))*+(?:\s++\"[^\"\n]*+\")?\s*+\)|\[[^\[\]\n]*+\])"
     r"|<?(?P<url>https?://[^\s<>]++)>?"
 )
-_ITEM = re.compile(
+_ITEM = pattern(
     r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++(?:\[[ xX]\][ \t]++)?|\|[ \t]*+)[*_~`]*+(?P<rest>.*)"
 )
-_ENTRY = re.compile(
+_ENTRY = pattern(
     r"^[ \t>]*+(?:[-*+|]|\d{1,9}[.)])[ \t]*+(?:\[[ xX]\][ \t]++)?[*_~`]*+(?:!?\[|<?https?:)", re.M
 )
 """Beginning of a line that may be an entry: a quick test before each line is read."""
 
-_NO_TEXT = re.compile(r"[ \t]*+(?:#{1,6}(?:[ \t]|$)|[-=*_:| \t]++$|\[[^\[\]]++\]:[ \t]|$)")
-_BEHIND = re.compile(r"[*_~`]*+[ \t]*+(?:$|[-\u2010-\u2015:|,;.(\u00b7\u2022])")
+_NO_TEXT = pattern(r"[ \t]*+(?:#{1,6}(?:[ \t]|$)|[-=*_:| \t]++$|\[[^\[\]]++\]:[ \t]|$)")
+_BEHIND = pattern(r"[*_~`]*+[ \t]*+(?:$|[-\u2010-\u2015:|,;.(\u00b7\u2022])")
 """End of a link that is an entry of a list: nothing follows, or a separator of its description."""
 
 

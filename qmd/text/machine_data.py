@@ -23,6 +23,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from qmd.patterns import pattern
+
 Span = tuple[int, int]
 """Characters before a part of a text, and before what follows it."""
 
@@ -57,26 +59,22 @@ WORDS = 0.45
 PLACE = "_"
 """Word that has a position and no term."""
 
-_PEM = re.compile(
+_PEM = pattern(
     r"^-----BEGIN ([A-Z0-9 ]{1,64}+)-----[ \t]*\r?\n((?:(?!-----)[^\n]*\n)++)-----END \1-----", re.M
 )
-_UU = re.compile(r"^begin [0-7]{3,4} [^\n]{1,200}+\n((?:[ -`]{1,62}+\r?\n)++)end[ \t\r]*+$", re.M)
-_MAPPINGS = re.compile(
-    rf'"mappings"[ \t\n]{{0,9}}:[ \t\n]{{0,9}}"([A-Za-z0-9+/,;]{{{LINE_RUN},}}+)'
-)
+_UU = pattern(r"^begin [0-7]{3,4} [^\n]{1,200}+\n((?:[ -`]{1,62}+\r?\n)++)end[ \t\r]*+$", re.M)
+_MAPPINGS = pattern(rf'"mappings"[ \t\n]{{0,9}}:[ \t\n]{{0,9}}"([A-Za-z0-9+/,;]{{{LINE_RUN},}}+)')
 _ENCODED = r"A-Za-z0-9+/=_%\\-"
-_URI = re.compile(
+_URI = pattern(
     rf"data:[a-zA-Z0-9=;/.+-]{{0,128}}?;base64,[{_ENCODED}]{{{LINE_RUN},}}+[^\s\"'()<>]*+"
 )
-_RUN = re.compile(rf"(?<![{_ENCODED}])[{_ENCODED}]{{{LONGEST_RUN + 1},}}+")
-_KEY = re.compile(r"(?:(?:[A-Z]?[a-z]{2,24}+|[A-Z]{2,24}+)[/=_-])*+")
-_LINE = re.compile(rf"^[ \t>\"'*#]*+([{_ENCODED}]{{{LINE_RUN},}}+)[\"',;) \t\r]*+$", re.M)
-_LAST_LINE = re.compile(r"[ \t>\"'*#]*+[A-Za-z0-9+/_-]{1,127}+={0,2}[\"',;) \t\r]*+$", re.M)
-_HEXADECIMAL = re.compile(r"[0-9a-fA-F]++")
-_IN_WORDS = re.compile(
-    r"(?<![a-z])[A-Z]?[a-z]{3,24}+(?![a-z])|(?<![A-Za-z])[A-Z]{3,24}+(?![A-Za-z])"
-)
-_WORD = re.compile(
+_RUN = pattern(rf"(?<![{_ENCODED}])[{_ENCODED}]{{{LONGEST_RUN + 1},}}+")
+_KEY = pattern(r"(?:(?:[A-Z]?[a-z]{2,24}+|[A-Z]{2,24}+)[/=_-])*+")
+_LINE = pattern(rf"^[ \t>\"'*#]*+([{_ENCODED}]{{{LINE_RUN},}}+)[\"',;) \t\r]*+$", re.M)
+_LAST_LINE = pattern(r"[ \t>\"'*#]*+[A-Za-z0-9+/_-]{1,127}+={0,2}[\"',;) \t\r]*+$", re.M)
+_HEXADECIMAL = pattern(r"[0-9a-fA-F]++")
+_IN_WORDS = pattern(r"(?<![a-z])[A-Z]?[a-z]{3,24}+(?![a-z])|(?<![A-Za-z])[A-Z]{3,24}+(?![A-Za-z])")
+_WORD = pattern(
     r"[^\x00-\x7f]|_"
     r"|(?<![A-Za-z0-9])"
     r"(?!(?:0?[xXuU])?(?:[0-9a-f]{2}|[0-9A-F]{2}|[a-fA-F]*+[0-9][0-9a-fA-F]*+)(?![A-Za-z0-9_]))"
@@ -86,21 +84,21 @@ _WORD = re.compile(
 """Character outside of ASCII, or a word: not a hexadecimal number, nor one with single letters, or
 with the two that close and begin a path of an SVG."""
 
-_FRACTION = re.compile(r"(?<![\d.])\d*\.\d++(?![.\d])|\d[eE][-+]?\d")
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_CODE = re.compile(r"(?<![A-Za-z0-9.])[A-Z][0-9]{2,8}+(?![A-Za-z0-9.])")
-_NUMBER = re.compile(r"[A-Za-z0-9]++")
-_LONG_HEX = re.compile(r"(?<![0-9a-zA-Z])[0-9a-fA-F]{32,128}+(?![0-9a-zA-Z])")
-_DUMP = re.compile(
+_FRACTION = pattern(r"(?<![\d.])\d*\.\d++(?![.\d])|\d[eE][-+]?\d")
+_UUID = pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_CODE = pattern(r"(?<![A-Za-z0-9.])[A-Z][0-9]{2,8}+(?![A-Za-z0-9.])")
+_NUMBER = pattern(r"[A-Za-z0-9]++")
+_LONG_HEX = pattern(r"(?<![0-9a-zA-Z])[0-9a-fA-F]{32,128}+(?![0-9a-zA-Z])")
+_DUMP = pattern(
     r"(?:^[0-9a-fA-F]{6,16}:?[ \t]{1,4}(?:[0-9a-fA-F]{2,8}[ \t-]{1,3}){4,16}"
     r"[^\n]{0,80}(?:\n|\Z)){4,}+",
     re.M,
 )
-_ADDRESS = re.compile(r"[a-z]{3,8}://[^\s\"'<>()\]]++|\]\([^()\s]*+\)|</?[a-zA-Z][^<>\n]{0,200}+>")
-_SPACED = re.compile(r"[,;:{}()=|>\]] ")
-_MARK = re.compile(r"[!-/:-@\[-^`{-~]")
-_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_BREAK = re.compile(r"[^\n]+")
+_ADDRESS = pattern(r"[a-z]{3,8}://[^\s\"'<>()\]]++|\]\([^()\s]*+\)|</?[a-zA-Z][^<>\n]{0,200}+>")
+_SPACED = pattern(r"[,;:{}()=|>\]] ")
+_MARK = pattern(r"[!-/:-@\[-^`{-~]")
+_LETTER_OR_DIGIT = pattern(r"[^\W_]")
+_BREAK = pattern(r"[^\n]+")
 
 
 def spans(text: str, kinds: int = EVERY) -> list[Span]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 
+from qmd.patterns import pattern
 from qmd.text import titles
 from qmd.text.front_matter import NONE, Frontmatter, frontmatter, is_template, of_export
 from qmd.text.kinds import suffix_of
@@ -21,8 +22,8 @@ _NOT_MARKDOWN = ("text ", "csv_rows ", "json_text ")
 """Readers whose texts are not Markdown. The view `marks` has the same."""
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str)
-_ORG_TITLE = re.compile(r"^#\+title:[ \t]*(?P<title>\S[^\r\n]*)", re.M | re.I)
-_WRITTEN_TITLE = re.compile(
+_ORG_TITLE = pattern(r"^#\+title:[ \t]*(?P<title>\S[^\r\n]*)", re.M | re.I)
+_WRITTEN_TITLE = pattern(
     r"^(?P<indent>[ \t{]*)(?P<quote>[\"']?)title(?P=quote)[ \t]*:\s+"
     r"(?:&\S+\s+)?(?P<value>[^\s,}]+)",
     re.M,
@@ -30,12 +31,12 @@ _WRITTEN_TITLE = re.compile(
 _MOST_TITLES = 20
 """Keys of that name, at any depth, that are looked at."""
 
-_DAY_IN_NAME = re.compile(
+_DAY_IN_NAME = pattern(
     r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?:(?:\d\d){2,3})?(?!\d)"
 )
 """Day in the name of a file: `2024-05-17`, `20240517`, also with the time: `202405171030`."""
 
-_EXPORTED = re.compile(r" [0-9a-f]{32}\.md$")
+_EXPORTED = pattern(r" [0-9a-f]{32}\.md$")
 """End of the name of a file that Notion exports."""
 
 _DATE_KEYS = (

@@ -24,6 +24,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 
 from qmd.named_tuple import NamedTuple
+from qmd.patterns import pattern
 from qmd.text.tokenizer import is_run
 
 BETWEEN = b"\x1e"
@@ -77,27 +78,27 @@ target so often that its outline would fill the memory."""
 
 NO_DEFINITIONS = Definitions({}, {})
 
-FENCE = re.compile(
+FENCE = pattern(
     rb"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*+(?P<mark>`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)"
 )
 """Opening line of a code block, also in a quote or a list."""
 
-FENCE_END = re.compile(rb"[ \t>]*+(?P<mark>`{3,}+|~{3,}+)[ \t\r]*+(?:\n|\Z)")
+FENCE_END = pattern(rb"[ \t>]*+(?P<mark>`{3,}+|~{3,}+)[ \t\r]*+(?:\n|\Z)")
 
-_ATX = re.compile(rb" {0,3}(?P<level>\#{1,6}+)(?![^ \t\r\n])(?P<text>[^\n]*+)")
-_SETEXT = re.compile(
+_ATX = pattern(rb" {0,3}(?P<level>\#{1,6}+)(?![^ \t\r\n])(?P<text>[^\n]*+)")
+_SETEXT = pattern(
     rb" {0,3}(?P<text>(?!(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?\n)|[>|]|\#{1,6}[ \t\r\n]"
     rb"|(?:[-*_=][ \t]*){3,}\r?\n|=+[ \t]*\r?\n)[^\s][^\n]*+)\n"
     rb" {0,3}(?P<line>=+|-+)[ \t]*\r?(?:\n|\Z)"
 )
-_BLANK = re.compile(rb"[ \t\r]*+(?:\n|\Z)")
-_BLOCK = re.compile(
+_BLANK = pattern(rb"[ \t\r]*+(?:\n|\Z)")
+_BLOCK = pattern(
     rb"\n(?=[ \t\r]*+\n|[ \t>]*+(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t]*+\|| {0,3}\#{1,6}[ \t\r\n])"
 )
 """The end of a line after which a new block begins."""
 
 # Each alternative begins with a byte of its own: then a search passes over others at once.
-_TOKEN = re.compile(
+_TOKEN = pattern(
     rb"\\."
     rb"|`(?P<code>`*+)"
     rb"|<(?P<auto>[A-Za-z][A-Za-z0-9+.-]{1,31}://[^\s<>]++)>"
@@ -109,20 +110,20 @@ _TOKEN = re.compile(
     rb"|h(?<![A-Za-z0-9]h)(?P<url>ttps?://[^\s<>\[\]`|\"\\^{}]++)"
     rb"|\#(?<!\S\#)(?P<tag>[0-9/_-]*+[A-Za-z\x80-\xff][\w/\x80-\xff-]*+)"
 )
-_DESTINATION = re.compile(
+_DESTINATION = pattern(
     rb"\(\s*+(?:<(?P<angled>[^<>\n]*+)>"
     rb"|(?!<)(?P<plain>(?:[^\s()\\]|\\[^\n]|\((?:[^\s()\\]|\\[^\n])*+\))*+))"
     rb"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)))?\s*+\)",
     re.S,
 )
-_LABEL = re.compile(rb"\[(?P<label>[^\[\]\\]*+)\]")
-_DEFINITION = re.compile(
+_LABEL = pattern(rb"\[(?P<label>[^\[\]\\]*+)\]")
+_DEFINITION = pattern(
     rb"^ {0,3}\[(?P<label>(?!\^)[^\[\]\\\n]++)\]:[ \t]*+"
     rb"(?:<(?P<angled>[^<>\n]*+)>|(?P<plain>[^\s<]\S*+))"
     rb"(?=[ \t]*+(?:[\"'(][^\n]*+)?\r?(?:\n|\Z))",
     re.M,
 )
-_RUN = re.compile(rb"`+")
+_RUN = pattern(rb"`+")
 _AFTER_URL = b"?!.,:;*_~'\""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import PurePosixPath
 
+from qmd.patterns import pattern
 from qmd.text import hidden
 
 _NO_PARAGRAPH = (
@@ -15,11 +16,11 @@ _NO_PARAGRAPH = (
     r"|(?:[-*_=][ \t]*){3,}\r?$"  # rule
 )
 # Nothing here is tried at more than one length: a line takes time in proportion to its own.
-_ATX = re.compile(r" {0,3}#(?![^ \t\r\n])(?P<text>[^\r\n]*)")
-_UNDERLINE = re.compile(r" {0,3}=+[ \t]*\r?(?:\n|\Z)")
-_UNDERLINED = re.compile(rf" {{0,3}}(?!{_NO_PARAGRAPH})(?P<text>\S[^\r\n]*)\r?\n", re.M)
-_TAG_H1 = re.compile(r"<h1(?:\s[^<>]{0,1000})?>", re.I)
-_END_H1 = re.compile(r"</h1", re.I)
+_ATX = pattern(r" {0,3}#(?![^ \t\r\n])(?P<text>[^\r\n]*)")
+_UNDERLINE = pattern(r" {0,3}=+[ \t]*\r?(?:\n|\Z)")
+_UNDERLINED = pattern(rf" {{0,3}}(?!{_NO_PARAGRAPH})(?P<text>\S[^\r\n]*)\r?\n", re.M)
+_TAG_H1 = pattern(r"<h1(?:\s[^<>]{0,1000})?>", re.I)
+_END_H1 = pattern(r"</h1", re.I)
 _MARKS = ("\n#", "\n #", "\n  #", "\n   #", "\n=", "\n =", "\n  =", "\n   =", "<h1", "<H1")
 _HIDING = ("`", "~~~", "<!--", "%%", "$$")
 _LONGEST = 2000
@@ -29,30 +30,28 @@ _ELEMENTS = (
     "a|abbr|b|big|br|center|cite|code|del|div|em|font|h1|i|img|ins|kbd|mark|p|picture|q|s|samp|"
     "small|source|span|strong|sub|sup|svg|tt|u|var|wbr"
 )
-_TAG = re.compile(rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>|<[A-Za-z][^<>]*/>", re.I)
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.S)
-_IMAGE = re.compile(
-    r"!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])|!\[\[[^\[\]]*\]\]"
-)
-_WIKI = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
-_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)(.+?)(?<!`)\1(?!`)")
-_STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*]*?[^\s*\\])\1(?![\w*])")
-_UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_]*(?:\w_+\w[^_]*)*[^\s_\\])\1(?!\w)")
-_STRUCK = re.compile(r"(~~|==)(?=\S)([^~=]*?\S)\1")
-_ATTRIBUTES = re.compile(r"\s*\{\s*(?:[#.:][^{}]*|/\*[^{}]*\*/)\}\s*$")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]]+\]")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_MARKUP = re.compile(r"[\[<*_`~={\\&%]")
+_TAG = pattern(rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>|<[A-Za-z][^<>]*/>", re.I)
+_COMMENT = pattern(r"<!--.*?-->|%%.*?%%", re.S)
+_IMAGE = pattern(r"!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])|!\[\[[^\[\]]*\]\]")
+_WIKI = pattern(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_LINK = pattern(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
+_CODE = pattern(r"(?<!`)(`{1,3})(?!`)(.+?)(?<!`)\1(?!`)")
+_STRONG = pattern(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*]*?[^\s*\\])\1(?![\w*])")
+_UNDERSCORED = pattern(r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_]*(?:\w_+\w[^_]*)*[^\s_\\])\1(?!\w)")
+_STRUCK = pattern(r"(~~|==)(?=\S)([^~=]*?\S)\1")
+_ATTRIBUTES = pattern(r"\s*\{\s*(?:[#.:][^{}]*|/\*[^{}]*\*/)\}\s*$")
+_FOOTNOTE = pattern(r"\[\^[^\[\]]+\]")
+_ESCAPED = pattern(r"\\([!-/:-@\[-`{-~])")
+_MARKUP = pattern(r"[\[<*_`~={\\&%]")
 
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-_JOURNAL = re.compile(
+_JOURNAL = pattern(
     r"(?:^|/)journals/(?P<year>\d{4})_(?P<month>\d\d)_(?P<day>\d\d)\.(?:md|markdown|org)$", re.I
 )
-_IN_NAMESPACE = re.compile(r"(?<=[^_])___(?=[^_])")
-_ENCODED = re.compile(r"%(?:2F|3A|3F|22|23|25|2A|3C|3E|5C|7C)", re.I)
-_NOTION = re.compile(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
-_PAGE = re.compile(r"\.(?:md|markdown|org)$", re.I)
+_IN_NAMESPACE = pattern(r"(?<=[^_])___(?=[^_])")
+_ENCODED = pattern(r"%(?:2F|3A|3F|22|23|25|2A|3C|3E|5C|7C)", re.I)
+_NOTION = pattern(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
+_PAGE = pattern(r"\.(?:md|markdown|org)$", re.I)
 
 
 def of_name(path: str) -> str:
@@ -187,8 +186,8 @@ def without_markup(heading: str) -> str:
     text = _CODE.sub(keep, text.replace("\0", " "))
     text = _TAG.sub("", _IMAGE.sub("", text))
     text = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKI.sub(r"\1", text)))
-    for pattern in (_STRONG, _UNDERSCORED, _STRUCK, _STRONG):
-        text = pattern.sub(r"\2", text)
+    for marked in (_STRONG, _UNDERSCORED, _STRUCK, _STRONG):
+        text = marked.sub(r"\2", text)
     import html  # its table of names is large
 
     text = html.unescape(_ESCAPED.sub(r"\1", text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
+from qmd.patterns import pattern
+
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
@@ -17,7 +19,7 @@ _TIME = (
     r"(?: ?(?P<half>[ap])\.?m\.?)?(?: ?(?P<zone>z|utc|gmt|[+-]\d\d:?\d\d))?(?: \([a-z ]{1,40}\))?)?"
 )
 _FORMS = [
-    re.compile(form + _TIME, re.ASCII)
+    pattern(form + _TIME, re.ASCII)
     for form in (
         rf"{_YEAR}[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
         rf"{_YEAR}[-/](?P<month>\d\d)",
@@ -35,9 +37,9 @@ _FORMS = [
         r"(?P<hours>\d\d)(?P<minutes>\d\d)(?P<seconds>\d\d)?",
     )
 ]
-_WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? ")
-_ORG_WEEKDAY = re.compile(r"(?<=\d) (?:mon|tue|wed|thu|fri|sat|sun)[a-z]*(?= |$)")
-_COUNTED = re.compile(r"1[0-8]\d{8}(?:\d{3})?", re.ASCII)
+_WEEKDAY = pattern(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? ")
+_ORG_WEEKDAY = pattern(r"(?<=\d) (?:mon|tue|wed|thu|fri|sat|sun)[a-z]*(?= |$)")
+_COUNTED = pattern(r"1[0-8]\d{8}(?:\d{3})?", re.ASCII)
 """Seconds or milliseconds since 1970, from 2001 to 2030; beyond, they could be written dates."""
 
 _LENGTHS = (4, 8, 10, 12, 13, 14)

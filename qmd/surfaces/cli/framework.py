@@ -7,6 +7,7 @@ and errors. A command line that `direct` reads needs none of it.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from inspect import Parameter
@@ -209,7 +210,7 @@ def declared(function: Callable[..., Any]) -> Callable[..., Any]:
         ]
         function.__doc__ = operation.summary
         function.__doc__ = operation.summary
-        function.__annotations__ = {each.name: each.annotation for each in parameters}
+    function.__annotations__ = {each.name: each.annotation for each in parameters}
     vars(function)["__signature__"] = inspect.Signature(parameters)
     return function
 
@@ -220,14 +221,23 @@ def parameters_of(operation: Operation) -> list[Parameter]:
 
 
 def _by_hand(function: Callable[..., Any]) -> list[Parameter]:
-    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    names = _names(function)
+    parameters = inspect.signature(function, locals=names, eval_str=True).parameters.values()
     return [_read(each.name, each.annotation, each.default, each.kind) for each in parameters]
+
+
+def _names(declares: object) -> dict[str, Any]:
+    """Return what annotations of a module may name: of this module, too.
+
+    A command need not import typer to be carried out.
+    """
+    return globals() | vars(sys.modules[declares.__module__])
 
 
 def _fields(options: type[Any] | None) -> list[Parameter]:
     if options is None:
         return []
-    hints = get_type_hints(options, include_extras=True)
+    hints = get_type_hints(options, localns=_names(options), include_extras=True)
     return [_read(name, hints[name], options._field_defaults[name]) for name in options._fields]
 
 

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from qmd.errors import UsageError
 from qmd.named_tuple import NamedTuple
 from qmd.operations import grep as lines
@@ -18,6 +16,8 @@ from qmd.surfaces.cli.derive import interactive
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
+    import typer
+
     from qmd.operations.index import Index
 
 NONE = 1

@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import typer
-
 from qmd.declaration import operation as declaration
 from qmd.errors import UsageError
 from qmd.named_tuple import NamedTuple
@@ -30,7 +28,6 @@ from qmd.surfaces.cli.common import (
     say,
 )
 from qmd.surfaces.cli.derive import interactive, words
-from qmd.surfaces.cli.framework import READ, WRITTEN
 from qmd.surfaces.cli.sql_output import (
     check_no_document,
     check_output,
@@ -42,10 +39,13 @@ from qmd.surfaces.sql_tables import SUFFIXES, TableFormat, write_binary
 if TYPE_CHECKING:
     from threading import Event
 
+    import typer
+
     from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox import Limits
     from qmd.operations.index import Index
     from qmd.storage.cancellation import Stop
+    from qmd.surfaces.cli.framework import READ, WRITTEN
 
 Found = TypeVar("Found")
 

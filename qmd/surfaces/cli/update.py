@@ -22,7 +22,6 @@ from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, State, notice, say
 from qmd.surfaces.cli.derive import interactive
-from qmd.surfaces.cli.framework import CollectionNames
 from qmd.surfaces.cli.progress import Tell, bars
 from qmd.visible import shown
 from qmd.wording import on_one_line
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from qmd.ingest.hooks import Hooks
     from qmd.operations.index import Index
     from qmd.reports import Report
+    from qmd.surfaces.cli.framework import CollectionNames
     from qmd.types import Collection
 
 

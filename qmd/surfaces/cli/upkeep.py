@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from qmd.errors import QmdError, UsageError
 from qmd.operations.cleanup import Cleaned
 from qmd.operations.cleanup import cleanup as clean
@@ -20,12 +18,14 @@ from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
 from qmd.surfaces.cli.common import AsJson, Ended, examples, notice, say, state
 from qmd.surfaces.cli.derive import Call, command
-from qmd.surfaces.cli.framework import CollectionNames, Collections
 from qmd.surfaces.cli.progress import bar, busy
 from qmd.visible import shown
 
 if TYPE_CHECKING:
+    import typer
+
     from qmd.reports import Embedded, Report
+    from qmd.surfaces.cli.framework import CollectionNames, Collections
     from qmd.types import Collection, Kept
 
 

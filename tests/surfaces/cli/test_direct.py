@@ -114,6 +114,12 @@ def test_a_command_imports_nothing_in_vain(indexed, line):
     assert commands == always | set(MODULES[line].split())
 
 
+@pytest.mark.parametrize("line", ["update", "cleanup", "doctor", "grep tea", "sql select/**/1"])
+def test_a_command_that_is_read_directly_does_not_import_typer(indexed, line):
+    _, loaded = carried_out(*line.split())
+    assert "typer" not in loaded
+
+
 @pytest.mark.parametrize("word", ["--version", "-V", "version"])
 def test_the_version_is_told_before_anything_is_imported(word):
     told, loaded = carried_out(word)
