@@ -84,7 +84,7 @@ WITHOUT_DUCKDB := $(addprefix tests/storage/test_,gate.py gate_pauses.py holders
 	$(addprefix tests/analytics/pictures/test_,charts.py layout.py) tests/exchange/test_exchange_killed.py
 
 newest: $(NEWEST)/.ready  ## run the tests of what meets DuckDB on its newest version
-	HYPOTHESIS_PROFILE=repeatable $(NEWEST)/bin/python $(TESTS) $(addprefix --ignore ,$(WITHOUT_DUCKDB)) \
+	HYPOTHESIS_PROFILE=newest $(NEWEST)/bin/python $(TESTS) $(addprefix --ignore ,$(WITHOUT_DUCKDB)) \
 		tests/storage tests/ranking tests/exchange tests/analytics tests/cluster/test_sql.py tests/test_earlier_indexes.py \
 		$(addprefix tests/ingest/test_, index.py lost.py near_duplicates.py readings.py retokenizer.py texts_with_data.py) \
 		$(addprefix tests/operations/test_, grep.py put.py writing.py)

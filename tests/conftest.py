@@ -13,6 +13,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from qmd.settings.environment import Machine
+from qmd.storage import file_lock
 from qmd.storage.attachment import ENGINE
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
@@ -24,6 +25,8 @@ from tests.library import FakeEmbedder, Library
 settings.register_profile("qmd", deadline=None)
 # For `make test`, which says the same each time; pytest alone tries new examples.
 settings.register_profile("repeatable", deadline=None, database=None, derandomize=True)
+# For `make newest`: the same, but for `tests.library.examples`.
+settings.register_profile("newest", deadline=None, database=None, derandomize=True)
 # For mutation tests: always the same examples, and no search for the smallest that fails.
 settings.register_profile(
     "mutants",
@@ -89,6 +92,23 @@ def _new_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Database, "_transaction", from_copy)
         yield
+
+
+PAUSE = file_lock.WRITER_PAUSE_SECONDS
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_pauses() -> Iterator[None]:
+    """A writer of this process that writes again does not pause for others to come in."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_lock, "WRITER_PAUSE_SECONDS", 0.0)
+        yield
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A writer pauses between two writes, as it does elsewhere, so that others come in."""
+    monkeypatch.setattr(file_lock, "WRITER_PAUSE_SECONDS", PAUSE)
 
 
 @pytest.fixture

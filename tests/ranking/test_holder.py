@@ -18,7 +18,7 @@ from qmd.operations.search import prepare, search
 from qmd.ranking import bm25 as ranked
 from qmd.ranking import inverted_index, postings, postings_loader, postings_reader, query
 from qmd.storage.cancellation import Stopped
-from tests.library import Library
+from tests.library import Library, examples
 
 WORDS = (
     "error errors handling handle config configuration configured parse_json parseJson C++20 "
@@ -88,7 +88,7 @@ def query_of(question):
     return " ".join([*others, form.format(first)])
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     history=st.lists(
         st.dictionaries(st.sampled_from("abcdefgh"), bodies | st.none(), min_size=1, max_size=6),

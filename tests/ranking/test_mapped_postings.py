@@ -15,7 +15,7 @@ from qmd.operations.index import Index
 from qmd.ranking import mapped_postings, postings, postings_loader
 from qmd.ranking.inverted_index import Inverted
 from qmd.storage import file_version
-from tests.library import Library
+from tests.library import Library, examples
 from tests.ranking.test_holder import QUESTIONS, answer, bodies, query_of
 
 ASKED = ("tea", '"green tea"', "tea -water", "wate", "teaPot", "milk cup", "te*", "title:tea cup")
@@ -89,7 +89,7 @@ def is_used(library, patch, questions=ASKED, **options):
     return any(each is not None for each in maps)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     history=st.lists(
         st.dictionaries(st.sampled_from("abcdefgh"), bodies | st.none(), min_size=1, max_size=6),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qmd.operations.cleanup import cleanup
 from qmd.operations.search import search
 from qmd.ranking import postings_reader
-from tests.library import Library
+from tests.library import Library, examples
 from tests.ranking.sidecars import another, mapped, two_notes
 from tests.ranking.test_holder import (
     QUESTIONS,
@@ -31,7 +31,7 @@ def warm(library):
     yield from two_notes(library)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     history=st.lists(
         st.tuples(

@@ -25,6 +25,7 @@ from qmd.ranking.vector_blocks import Block, IndexedVectors
 from qmd.ranking.vector_codes import CodedQuery, Codes
 from qmd.ranking.vector_matrix import Compared, Matrix
 from qmd.storage.database import Database
+from tests.library import examples
 from tests.ranking.vector_sidecars import (
     QUERIES,
     WIDTH,
@@ -47,7 +48,7 @@ def database(tmp_path):
     made.close()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     history=st.lists(
         st.tuples(

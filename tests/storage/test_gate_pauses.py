@@ -11,6 +11,8 @@ from qmd.errors import IndexBusy, JobRunning
 from qmd.storage import file_lock
 from qmd.storage.file_lock import FileLock, dictionary, errand
 
+pytestmark = pytest.mark.usefixtures("pauses")
+
 
 class Clock:
     """Stands in for the module `time`.

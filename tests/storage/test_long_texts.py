@@ -20,6 +20,7 @@ from qmd.operations.reading import open_document
 from qmd.operations.search import search
 from qmd.operations.sql import sql
 from qmd.storage import long_texts
+from tests.library import staying_attached
 
 LINES = "".join(
     f"Line {number} with a [[pot]] and #tag{number % 3}, é 茶 🍵.\n" for number in range(30)
@@ -78,9 +79,9 @@ def in_pieces(library):
     }
 
 
-def part(library, name, first, count):
+def part(engine, name, first, count):
     try:
-        return get(library.engine, name, first=first, count=count)
+        return get(engine, name, first=first, count=count)
     except UsageError as error:
         return str(error)
 
@@ -91,7 +92,11 @@ def rows(library, query):
 
 def answers(library):
     """All that an index says of its texts."""
-    engine = library.engine
+    with staying_attached(library.engine.database):
+        return _answers(library.engine)
+
+
+def _answers(engine):
     said = {
         f"search {query} {full}": list(search(engine, query, limit=9, full=full))
         for query in QUERIES
@@ -100,7 +105,7 @@ def answers(library):
     for path in TEXTS:
         for first in (None, 1, 2, 7, 31, 32, 33, 34, 35, 36, 38, 40):
             for count in (None, 1, 3, 40):
-                said[f"get {path} {first} {count}"] = part(library, path, first, count)
+                said[f"get {path} {first} {count}"] = part(engine, path, first, count)
         said[f"open {path}"] = open_document(engine, f"notes/{path}").body
     said["section"] = get(engine, "notes/long.md#Kettle")
     said["several"] = list(multi_get(engine, "*.md", largest=10_000))

@@ -222,6 +222,7 @@ def test_a_request_with_a_fault_is_declined(served, change):
 
 
 def test_a_request_that_never_ends_is_cut_off(served, monkeypatch):
+    monkeypatch.setattr("qmd.surfaces.forwarded.session.REQUEST_SECONDS", 1.0)
     with served.server(), connected(served) as link:
         link.sendall(request(served, "ls")[:50])
         assert served.call("ls").code == 0
