@@ -132,7 +132,8 @@ class NearSome:
         find = _compiled.near_some if _compiled else plainly_near_some
         others = memoryview(bins).cast("H")
         unnamed = [""] * (len(others) // BINS)
-        counts, firsts = array("I", bytes(4 * len(self.keys))), [None] * len(self.keys)
+        counts = array("I", bytes(4 * len(self.keys)))
+        firsts: list[str | None] = [None] * len(self.keys)
         found = find(self._bins, others, unnamed, (), 0, counts, firsts)
         return sorted({row for _, row, _, _ in found})
 
