@@ -30,6 +30,10 @@ LOCKED := .locked
 # The generator of the documentation site.
 SITE ?= $(HOME)/.cache/qmd-site
 
+# Where it is set, as in images of containers, each of the thousands of processes that tests start
+# would compile all of its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo help test newest check types types-windows format docs site bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
@@ -71,10 +75,12 @@ TESTS := -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 test: check  ## run lint, types and tests
 	HYPOTHESIS_PROFILE=repeatable $(BIN)/python $(TESTS)
 
-# Whether a test of locks between processes, of damaged files beside the index, of processes that
-# are killed while they copy files, or of drawing succeeds does not depend on the version of DuckDB.
+# Whether a test of locks between processes, of damaged or forged files beside the index, of
+# processes that are killed while they make or copy files, or of drawing succeeds does not depend on
+# the version of DuckDB.
 WITHOUT_DUCKDB := $(addprefix tests/storage/test_,gate.py gate_pauses.py holders.py workplaces.py) \
-	$(addprefix tests/ranking/test_,damaged_sidecars.py poor_lines.py query.py questions.py sidecar_making.py snippet.py) \
+	$(addprefix tests/ranking/test_,damaged_sidecars.py forged_postings.py poor_lines.py query.py questions.py) \
+	$(addprefix tests/ranking/test_,sidecar_making.py snippet.py vector_sidecar_making.py) \
 	$(addprefix tests/analytics/pictures/test_,charts.py layout.py) tests/exchange/test_exchange_killed.py
 
 newest: $(NEWEST)/.ready  ## run the tests of what meets DuckDB on its newest version

@@ -53,6 +53,17 @@ class Signature(NamedTuple):
     text: bytes
 
 
+class WriterMark(NamedTuple):
+    """Entry of a lock's only holder, and when it was written: no other holder has both.
+
+    Attributes:
+        written: nanoseconds; a process that takes the lock again has paused in between.
+    """
+
+    written: int
+    text: bytes
+
+
 def sign(descriptor: int, *, alone: bool) -> Signature | None:
     """Write the name of this process into a lock file that it has just locked.
 
@@ -85,6 +96,22 @@ def erase(descriptor: int, signature: Signature) -> None:
     with suppress(OSError):
         if safe_open.read_at(descriptor, ENTRY_BYTES, signature.at) == signature.text:
             safe_open.write_at(descriptor, b" " * (ENTRY_BYTES - 1) + b"\n", signature.at)
+
+
+def mark(path: Path) -> WriterMark | None:
+    """Return the mark of the process that holds a lock alone; None if it has not signed yet.
+
+    Args:
+        path: of the file of the lock, which some process holds.
+    """
+    try:
+        with os.fdopen(safe_open.opened(path, os.O_RDONLY), "rb") as file:
+            text = file.read(ENTRY_BYTES)
+            written = os.fstat(file.fileno()).st_mtime_ns
+    except OSError:
+        return None
+    entry = _read(text)
+    return WriterMark(written, text) if entry is not None and entry.counts else None
 
 
 def holders(path: Path) -> str | None:

@@ -49,8 +49,9 @@ class FileStamp(NamedTuple):
     mtime_ns: int
 
 
-FromFile = Callable[[FileStamp, str], str | None]
-"""Reads the text of a file; None if its SHA-256 is another one, or it is not to be read."""
+FromFile = Callable[[int, tuple[str, str], str], str | None]
+"""Reads the text of a document, by number, from its file, by collection and path; None if that has
+another SHA-256, or is not to be read."""
 
 
 class Context(NamedTuple):

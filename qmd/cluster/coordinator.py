@@ -18,6 +18,7 @@ from qmd.errors import DocumentNotFound, NotOverShards, ShardsMissing, ShardsRea
 from qmd.ranking import bm25
 from qmd.ranking.postings import NO_BEGINS, Near, Tally, Wanted
 from qmd.storage import cancellation
+from qmd.storage.attachment import USUAL, Writing
 from qmd.storage.cursor import Cursor, Memory, Value, as_json, connected
 from qmd.storage.database import Database
 from qmd.storage.duckdb_errors import translating
@@ -307,7 +308,7 @@ class ShardedDatabase(Database):
                 self._results[key] = found
         return found
 
-    def write(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
+    def write(self, work: Callable[[Cursor], Result], *, writing: Writing = USUAL) -> Result:
         """Refuse to write.
 
         Raises:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog
 from qmd.storage.cursor import as_json
+from qmd.storage.file_version import is_settled
 from qmd.text import hashes, kinds, paths
 
 if TYPE_CHECKING:
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 MAX_COMPARED_BYTES = 1 << 20
 """Bytes of a file up to which its text decides where only its time has changed."""
 
-MAX_READ_BYTES = 1 << 16
-"""Bytes of a file up to which the text of a result is read from there."""
+MAX_READ_BYTES = 1 << 19
+"""Bytes of a file up to which a server reads the text of a result from there; a command reads as
+many as are hashed without loading OpenSSL."""
+
+READ = "files read"
+"""Kind of the cached files whose texts were those of documents, by number, with size and time."""
 
 MAX_RECORDS = 20_000
 """Records of files that are cached while the index stays attached."""
@@ -45,23 +50,24 @@ def marked(
     index: Index,
     cursor: Cursor,
     shown: Mapping[Match, Result],
-    read_as_recorded: Container[FileStamp] = (),
+    fresh: Container[int] = (),
 ) -> dict[Match, Result]:
     """Return results with a mark on those whose file has changed or gone.
 
     A folder that a project names and that is not approved is not looked into.
 
     Args:
-        read_as_recorded: files that have been read just now, with their size and time.
+        fresh: documents whose files have just been read, and have their texts.
     """
 
     def read(ids: list[int]) -> dict[int, Recorded]:
         rows = cursor.again("documents/recorded", ids=ids)
         return {each.document_id: each for each in _recorded(cursor, rows)}
 
-    ids = [match.document_id for match in shown]
-    fresh = _unchanged(index, cursor, ids, read_as_recorded)
-    others = [number for number in ids if number not in fresh]
+    others = [match.document_id for match in shown if match.document_id not in fresh]
+    if others:
+        unchanged = _unchanged(index, cursor, others)
+        others = [number for number in others if number not in unchanged]
     recorded = cursor.each("recorded", others, read, most=MAX_RECORDS)
     allowed = _readable(index, {each.collection for each in recorded.values()})
     return {
@@ -99,80 +105,93 @@ def has_changed(index: Index, cursor: Cursor, document_id: int) -> bool:
     return any(each.collection in allowed and is_stale(each) for each in recorded)
 
 
-def _unchanged(
-    index: Index, cursor: Cursor, ids: Sequence[int], read_as_recorded: Container[FileStamp]
-) -> set[int]:
+def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:
     """Return documents whose files have the recorded size and time, where these are in memory.
 
-    Nearly all have: then no statement runs. What cannot be decided so is left to one.
+    Nearly all have: then no statement runs. What cannot be decided so is left to one. A file that
+    has been read since the index was attached may have another time than the record.
     """
     from qmd.ranking import bm25
 
-    stamps = bm25.files(cursor, ids)
+    files = cursor.memory.of(READ) if cursor.memory else {}
+    as_read = {number for number in ids if number in files and _has(*files[number])}
+    others = [number for number in ids if number not in as_read]
+    stamps = bm25.files(cursor, others) if others else {}
     if not stamps:
-        return set()
+        return as_read
     known = index.database.remembered("collections", catalog.collections, cursor=cursor)
     roots = {each.name: each.root for each in known}
     allowed = _readable(index, {each.collection for each in stamps.values()})
-    return {
+    return as_read | {
         number
         for number, each in stamps.items()
-        if each in read_as_recorded
-        or (each.collection in allowed and _is_as_recorded(roots.get(each.collection), each))
+        if each.collection in allowed and _is_as_recorded(roots.get(each.collection), each)
     }
 
 
 def text_of_file(
-    index: Index, cursor: Cursor, as_recorded: set[FileStamp], stamp: FileStamp, hashed: str
+    index: Index,
+    cursor: Cursor,
+    fresh: set[int],
+    document_id: int,
+    place: tuple[str, str],
+    hashed: str,
 ) -> str | None:
-    """Read the text of a result from its file; None if that is not what the index has.
+    """Read the text of a document from its file; None if that has another one.
 
     A file whose text is elsewhere, as those of a synchronized folder may be, is not read: that
     would bring it here.
 
     Args:
-        as_recorded: gets the file, if it has the size and time of its record.
+        fresh: gets the document, if its file has its text.
+        place: collection and path of the file.
         hashed: the SHA-256 of the text.
     """
-    place = _place(index, cursor, stamp)
-    if place is None or stamp.size > MAX_READ_BYTES or not kinds.is_plain(stamp.path):
+    file = _file(index, cursor, *place)
+    if file is None or not kinds.is_plain(place[1]):
         return None
     from qmd import safe_open
 
+    most = MAX_READ_BYTES if index.database.stays_attached else hashes.SHORT
     try:
-        descriptor = safe_open.opened(Path(place), os.O_RDONLY)
+        descriptor = safe_open.opened(Path(file), os.O_RDONLY)
         try:
             info = os.fstat(descriptor)
-            is_here = info.st_size == stamp.size and getattr(info, "st_blocks", 0) > 0
-            data = os.read(descriptor, stamp.size) if is_here else b""
+            is_here = info.st_size <= most and getattr(info, "st_blocks", 0) > 0
+            data = os.read(descriptor, info.st_size) if is_here else b""
         finally:
             os.close(descriptor)
     except (OSError, ValueError):
         return None
     if hashes.content_hash(data) != hashed:
         return None
-    if is_here and info.st_mtime_ns == stamp.mtime_ns:
-        as_recorded.add(stamp)
+    fresh.add(document_id)
+    if cursor.memory is not None and is_settled(info.st_mtime_ns):
+        read = file, info.st_size, info.st_mtime_ns
+        cursor.memory.add(READ, {document_id: read}, 1, most=MAX_RECORDS)
     return data.decode()
 
 
-def _place(index: Index, cursor: Cursor, stamp: FileStamp) -> str | None:
-    """Return the path of a file on the disk; None if it may not be looked into."""
+def _file(index: Index, cursor: Cursor, collection: str, path: str) -> str | None:
+    """Return where a file is on the disk; None if it may not be looked into."""
     known = index.database.remembered("collections", catalog.collections, cursor=cursor)
-    root = next((each.root for each in known if each.name == stamp.collection), None)
-    return paths.place(root, stamp.path) if root and _readable(index, {stamp.collection}) else None
+    root = next((each.root for each in known if each.name == collection), None)
+    return paths.place(root, path) if root and _readable(index, {collection}) else None
 
 
 def _is_as_recorded(root: str | None, stamp: FileStamp) -> bool:
     """Check that the size and time of a file are those of the last update."""
     place = paths.place(root, stamp.path) if root else None
-    if place is None:
-        return False
+    return place is not None and _has(place, stamp.size, stamp.mtime_ns)
+
+
+def _has(file: str, size: int, mtime_ns: int) -> bool:
+    """Check the size and time of a file."""
     try:
-        now = os.stat(place)
+        now = os.stat(file)
     except (OSError, ValueError):
         return False
-    return now.st_size == stamp.size and now.st_mtime_ns == stamp.mtime_ns
+    return now.st_size == size and now.st_mtime_ns == mtime_ns
 
 
 def is_stale(recorded: Recorded) -> bool:

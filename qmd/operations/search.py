@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qmd.ranking.query import Query
     from qmd.ranking.results import Form, Match
     from qmd.storage.cursor import Cursor
-    from qmd.types import Collection, FileStamp, Filter, Result
+    from qmd.types import Collection, Filter, Result
 
 NONE_INCLUDED = (
     "All collections are excluded from searches that name none. "
@@ -199,7 +199,6 @@ def _search(
     if further:
         ordered = record_order.behind_documents(ordered, limit)
     results = [result for result in ordered if result.score >= min_score]
-    note(index, cursor, made, results)
     notices = [respelling_notice(found.respelled)]
     if not results:
         notices.append(_empty_notice(index, cursor))
@@ -213,6 +212,7 @@ def _search(
     )
     if max_tokens is not None:
         answer.passages = packing.packed(made.query, answer, max_tokens, cursor)
+    note(index, cursor, made, results)  # at the end: what comes before may run twice
     return answer
 
 
@@ -293,10 +293,10 @@ def presented(
     """Make results of matches, still without scores, and without documents removed since."""
     from qmd.ranking.results import results
 
-    read: set[FileStamp] = set()
-    from_file = partial(freshness.text_of_file, index, cursor, read)
+    fresh: set[int] = set()
+    from_file = partial(freshness.text_of_file, index, cursor, fresh)
     shown = results(cursor, form, index.described(cursor), matches, from_file)
-    shown = freshness.marked(index, cursor, shown, read)
+    shown = freshness.marked(index, cursor, shown, fresh)
     if not among.overlaps:
         return shown
     from qmd.storage.overlaps import elsewhere

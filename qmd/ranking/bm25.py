@@ -56,7 +56,7 @@ class Shelf(Protocol):
         """Load documents with their texts, by number, without deleted ones.
 
         Args:
-            from_file: reads the text of a file, if that is the one with a hash.
+            from_file: see `FromFile`.
         """
 
     def hashes(self, ids: Iterable[int]) -> dict[int, str]:
@@ -374,7 +374,8 @@ def documents(
         found: dict[int, Text] = {}
         if from_file is not None:
             for number, (text, stamp) in _filed(cursor, unknown).items():
-                if (body := from_file(stamp, text.hash)) is not None:
+                place = stamp.collection, stamp.path
+                if (body := from_file(number, place, text.hash)) is not None:
                     found[number] = text._replace(body=body)
         if others := [number for number in unknown if number not in found]:
             rows = cursor.again("search/documents", ids=others)

@@ -2,7 +2,7 @@
 
 A search takes a tenth of the time that DuckDB takes, half of which is planning.
 
-The index has one or two segments: the mapped one, and documents that have been added since.
+The index has one to three segments: the mapped one, and documents that have been added since.
 Results equal those of the statements sql/search/{frequencies,any_of,phrases,bm25}: sums are
 computed in the same order.
 """
@@ -35,7 +35,7 @@ class Inverted:
     """Postings of an index in one state; see `Postings`.
 
     Args:
-        segments: one, or another one with documents of higher numbers.
+        segments: each with documents of higher numbers than those before it.
         gone: slots whose documents are not in the index any more.
     """
 

@@ -10,7 +10,7 @@ The percentage of a text in lists of links is computed while indexing (`text/lin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,11 @@ MOST_LINKS = 50_000
 """Links of a page that are read."""
 
 CACHED = 500_000
-"""Links of pages that are cached while the index stays attached."""
+"""Links of pages that are cached."""
 
 FEW_PAGES = 3
-"""Pages whose links are read one by one: of more, all together."""
+"""Pages whose links are read one by one, each in a third of the time of a join: of more, all
+together."""
 
 _INDEXES = ("readme", "index", "_index")
 """Names of files that a link to their folder leads to."""
@@ -300,29 +301,33 @@ def _names(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Name]:
 
 def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
     """Load the links of documents, by number."""
-
-    def read(unknown: list[int]) -> dict[int, Links]:
-        return {number: read_links(*found) for number, found in _outlines(cursor, unknown)}
-
-    return cursor.each("links", ids, read, most=CACHED, size=lambda each: 1 + len(each.places))
-
-
-def _outlines(
-    cursor: Cursor, ids: Sequence[int]
-) -> Iterator[tuple[int, tuple[Sequence[str], Sequence[str]]]]:
-    """Load the texts and targets of the links of documents, by number.
-
-    Where the hash of a text is known, its row is found by the key of the table, in a third of the
-    time that a join takes.
-    """
     from qmd.ranking import bm25
 
     postings = bm25.held(cursor)
-    hashes = postings.shelf.hashes(ids) if postings is not None and len(ids) <= FEW_PAGES else {}
-    for number, hashed in hashes.items():
-        for texts, targets in cursor.run("search/links_of_text", hash=hashed):
-            yield number, (texts, targets)
+    hashes = postings.shelf.hashes(ids) if postings is not None else {}
+    numbers = {hashed: number for number, hashed in hashes.items()}
+
+    def of_texts(unknown: list[str]) -> dict[str, Links]:
+        if len(unknown) > FEW_PAGES:
+            found = of_documents([numbers[hashed] for hashed in unknown])
+            return {hashes[number]: links for number, links in found.items()}
+        return {
+            hashed: read_links(*row)
+            for hashed in unknown
+            for row in cursor.run("search/links_of_text", hash=hashed)
+        }
+
+    def of_documents(unknown: list[int]) -> dict[int, Links]:
+        rows = cursor.again("search/links_of", ids=unknown)
+        return {number: read_links(*row) for number, *row in rows}
+
     others = [number for number in ids if number not in hashes]
-    if others:
-        for number, texts, targets in cursor.again("search/links_of", ids=others):
-            yield number, (texts, targets)
+    found = cursor.each("links", others, of_documents, most=CACHED, size=_size)
+    if hashes:
+        known = cursor.each("links", numbers, of_texts, most=CACHED, size=_size, of_texts=True)
+        found |= {number: known[hashed] for number, hashed in hashes.items() if hashed in known}
+    return found
+
+
+def _size(links: Links) -> int:
+    return 1 + len(links.places)

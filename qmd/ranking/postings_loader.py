@@ -174,15 +174,19 @@ class Holder:
 
         memory = cursor.memory
         compared = postings_reader.compared(cursor, known)
-        if memory is None or compared is None:
-            return False
-        if postings_reader.is_much(known, compared):
+        if compared is None and known.added:
+            known = known._replace(added=())
+            compared = postings_reader.compared(cursor, known)
+        if memory is None or compared is None or postings_reader.is_much(known, compared):
             return False
         try:
-            postings = postings_reader.joined(cursor, known, compared)
+            known, gone = postings_reader.extended(cursor, known, compared)
         except postings_reader.NotWhole:
             memory.missed = None
             return False
+        if self._known is not None:
+            self._known = self._known[0], known
+        postings = postings_reader.inverted(known, gone)
         bm25.hold(cursor, postings)
         memory.stands_for_file |= postings.occurrences > MUCH
         memory.sheds.append(known.release)
@@ -246,6 +250,7 @@ class Holder:
             time.sleep(SETTLED_NS / 1e9)
         is_told_apart = is_settled(changed)  # another file would have another stamp
         known = self._sidecar(stamp)
+        known = known and known._replace(added=())
         compared = known and postings_reader.compared(cursor, known)
         if known is None or compared is None or postings_reader.is_much(known, compared):
             return None

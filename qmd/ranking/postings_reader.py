@@ -11,7 +11,8 @@ from qmd.named_tuple import NamedTuple
 from qmd.ranking import bm25, segment_check
 from qmd.ranking.inverted_index import Inverted
 from qmd.ranking.lexicon import Lexicon, Strings, StringsBuilder
-from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment
+from qmd.ranking.postings import ALL_ROWS
+from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment, joined
 from qmd.ranking.sidecar_file import Packed, Packer
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import given
@@ -29,6 +30,10 @@ DOCUMENTS_AT_ONCE = 50_000
 CHANGED, FEW = 0.1, 500
 """Share of new and removed documents from which on the sidecar is made anew, and the count that is
 too small for that: until then, what is new is read from the tables, in that share of the time."""
+
+SMALLER = 4
+"""Documents for each new one, up to which those added before are read again with it: there are two
+segments of added documents at most, and the later one is a quarter of the earlier one."""
 
 _WIDE = 1 << 16
 
@@ -51,34 +56,56 @@ class TablesState(NamedTuple):
     digest: str
 
 
+class KnownSegment(NamedTuple):
+    """Segment, with what tells whether it is that of an index.
+
+    Attributes:
+        digests: uint64, of each document.
+    """
+
+    state: TablesState
+    segment: Segment
+    digests: NDArray[np.uint64]
+
+
 class MappedSegment(NamedTuple):
     """Segment of a sidecar, with what tells whether it is that of an index.
 
     Attributes:
         digests: uint64, of each document.
         release: releases the memory of what was read of the file, which later reads load again.
+        added: segments of documents that were added later, which this process has read.
     """
 
     state: TablesState
     segment: Segment
     digests: NDArray[np.uint64]
     release: Callable[[], None]
+    added: tuple[KnownSegment, ...] = ()
+
+    @property
+    def parts(self) -> list[KnownSegment]:
+        """All segments, each with documents of higher numbers than those before it."""
+        return [KnownSegment(self.state, self.segment, self.digests), *self.added]
 
 
 class SidecarDifference(NamedTuple):
-    """Difference between a sidecar and the tables.
+    """Difference between segments and the tables.
 
     Attributes:
         gone: slots whose documents are not in the index any more.
         since: number of the first document that is new; None: there is none.
         new: number of new documents.
-        has_new_words: the index has words that the sidecar lacks.
+        state: of the tables.
+        ids, digests: of all documents of the tables.
     """
 
     gone: NDArray[np.intp]
     since: int | None
     new: int
-    has_new_words: bool
+    state: TablesState
+    ids: NDArray[np.uint32]
+    digests: NDArray[np.uint64]
 
 
 def pack(cursor: Cursor, packer: Packer, *, goes_on: Callable[[], None]) -> None:
@@ -92,7 +119,7 @@ def pack(cursor: Cursor, packer: Packer, *, goes_on: Callable[[], None]) -> None
     """
     digests = _digests(cursor)
     packer.add(digests=digests["digest"])
-    state = _state(cursor, _state(cursor, 0).bound)
+    state, _ = _state(cursor, ALL_ROWS)
     [(_, occurrences, _)] = cursor.run("held/size")
     parts = PARTS
     while occurrences > parts * LARGE_PART:
@@ -119,45 +146,64 @@ def unpacked(packed: Packed) -> MappedSegment | None:
 
 
 def compared(cursor: Cursor, known: MappedSegment) -> SidecarDifference | None:
-    """Compare a sidecar with the tables.
+    """Compare segments with the tables.
 
     Returns:
-        None if it was made of another index, or of what has been changed since.
+        None if they were made of another index, or of what has been changed since.
     """
-    state = _state(cursor, known.state.bound)
-    if state._replace(bound=known.state.bound) != known.state or state.bound < known.state.bound:
+    parts = known.parts
+    last = parts[-1].state
+    state, digest = _state(cursor, last.bound)
+    if state._replace(bound=last.bound, digest=digest) != last or state.bound < last.bound:
         return None
     now = _digests(cursor)
-    ids, own = now["document_id"], known.segment.documents.ids
+    ids, own = now["document_id"], joined([each.segment.documents.ids for each in parts])
+    digests = joined([each.digests for each in parts])
     slots = own.searchsorted(ids)
-    old = int(slots.searchsorted(len(own)))  # documents up to the last one of the sidecar
+    old = int(slots.searchsorted(len(own)))  # documents up to the last one of the segments
     slots = slots[:old]
-    is_same = (own[slots] == ids[:old]) & (known.digests[slots] == now["digest"][:old])
+    is_same = (own[slots] == ids[:old]) & (digests[slots] == now["digest"][:old])
     if not is_same.all():
         return None
     gone = np.ones(len(own), np.bool_)
     gone[slots] = False
     since = int(ids[old]) if old < len(ids) else None
-    has_new_words = state.bound > known.state.bound
-    return SidecarDifference(gone.nonzero()[0], since, len(ids) - old, has_new_words)
+    return SidecarDifference(gone.nonzero()[0], since, len(ids) - old, state, ids, now["digest"])
 
 
 def is_much(known: MappedSegment, since: SidecarDifference) -> bool:
     """Check that so much is new or gone that a new sidecar is better."""
-    return since.new + len(since.gone) > max(FEW, CHANGED * len(known.digests))
+    new = since.new + sum(len(each.digests) for each in known.added)
+    return new + len(since.gone) > max(FEW, CHANGED * len(known.digests))
 
 
-def joined(cursor: Cursor, known: MappedSegment, since: SidecarDifference) -> Inverted:
-    """Return the postings of an index: those of a sidecar, and of all that was added since.
+def extended(
+    cursor: Cursor, known: MappedSegment, since: SidecarDifference
+) -> tuple[MappedSegment, NDArray[np.intp]]:
+    """Add the documents and words of the tables that segments lack.
+
+    Returns:
+        All segments, and the slots whose documents are not in the index any more.
 
     Raises:
         NotWhole: they cannot be what they should be.
     """
-    segments = [known.segment]
-    if since.new or since.has_new_words:
-        first = int(known.segment.documents.ids[-1]) + 1 if since.since is None else since.since
-        segments.append(whole(cursor, since=first, after=known.state.bound))
-    return Inverted(segments, since.gone)
+    parts, new = known.parts, since.new
+    if not new and since.state == parts[-1].state:
+        return known, since.gone
+    while len(parts) > 2 or (len(parts) > 1 and len(parts[-1].digests) <= SMALLER * new):
+        new += len(parts.pop().digests)
+    ids = joined([each.segment.documents.ids for each in parts])
+    first = int(ids[-1]) + 1
+    segment = whole(cursor, since=first, after=parts[-1].state.bound)
+    added = KnownSegment(since.state, segment, since.digests[since.ids >= first])
+    kept = since.gone[since.gone < len(ids)]
+    return known._replace(added=(*parts[1:], added)), kept
+
+
+def inverted(known: MappedSegment, gone: NDArray[np.intp]) -> Inverted:
+    """Return the postings of all segments, without those of documents in some slots."""
+    return Inverted([each.segment for each in known.parts], gone)
 
 
 def whole(cursor: Cursor, *, since: int | None = None, after: int | None = None) -> Segment:
@@ -176,9 +222,10 @@ def whole(cursor: Cursor, *, since: int | None = None, after: int | None = None)
     return _segment(read, 1)
 
 
-def _state(cursor: Cursor, bound: int) -> TablesState:
-    [row] = cursor.run("held/state", bound=bound)
-    return TablesState(*row)
+def _state(cursor: Cursor, bound: int) -> tuple[TablesState, str]:
+    """Return the state of the tables, and the digest of the words before a row."""
+    [(rules, now, digest, before)] = cursor.run("held/state", bound=bound)
+    return TablesState(rules, now, digest), before
 
 
 def _digests(cursor: Cursor) -> dict[str, NDArray[Any]]:

@@ -282,9 +282,10 @@ class Matrix:
         self, cursor: Cursor, memory: Memory, model_id: int
     ) -> list[Block] | None:
         """Hold the vectors that the index has, and no others."""
-        if memory.file != self._file:
+        file = memory.version.inode if memory.version else None
+        if file != self._file:
             self._held.clear()  # what other files have under the same numbers may be anything
-        self._file = memory.file
+        self._file = file
         state = _state(cursor, memory, model_id) if self._sidecar is not None else None
         mapped = None if state is None else self._mapped(memory, state)
         if mapped is not None and mapped.state == state:

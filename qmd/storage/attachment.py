@@ -9,6 +9,7 @@ from pathlib import Path
 
 from qmd import processes
 from qmd.errors import IndexBusy, IndexUnreadable
+from qmd.named_tuple import NamedTuple
 from qmd.storage import cancellation
 from qmd.storage.cursor import Connection, DatabaseError, connected
 from qmd.storage.duckdb_errors import lock_holder, translate
@@ -22,6 +23,10 @@ ROW_GROUP_SIZE = 4096
 """Rows. Small, since a commit writes the last, unfilled group of each table again (a
 document's text is the widest of them); not smaller, since each group has to be pruned
 in a search. It is no property of the file, so every writing attach has to say it."""
+
+FEW_ROW_GROUP_SIZE = 2048
+"""Rows of a group to which a few documents are added: DuckDB's least. A group that has as many is
+not written again for them, but a new one begun."""
 
 SORTED_ROW_GROUP_SIZE = 32_768
 """Rows of a group of postings that a merge has sorted. A process that ends after one search reads
@@ -64,6 +69,25 @@ _LEFT: list[object] = []
 """Engines and their cursors that nothing uses any more: Python would take them down."""
 
 
+class Writing(NamedTuple):
+    """Kind of a write.
+
+    Attributes:
+        row_group_size: rows of new row groups.
+        is_merge: what is written is sorted postings.
+    """
+
+    row_group_size: int
+    is_merge: bool = False
+
+
+USUAL, FEW, MERGE = (
+    Writing(ROW_GROUP_SIZE),
+    Writing(FEW_ROW_GROUP_SIZE),
+    Writing(SORTED_ROW_GROUP_SIZE, is_merge=True),
+)
+
+
 class Attachment:
     """An in-memory DuckDB, and the index file while it is attached.
 
@@ -103,13 +127,12 @@ class Attachment:
         attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
     def attach_to_write(
-        self, began: float | None = None, *, is_merge: bool = False, sparing: bool = False
+        self, began: float | None = None, *, writing: Writing = USUAL, sparing: bool = False
     ) -> None:
         """Attach the file for reading and writing.
 
         Args:
             began: see `attach_to_read`.
-            is_merge: what is written is sorted postings, in large row groups.
             sparing: see `spare`.
 
         Raises:
@@ -121,14 +144,14 @@ class Attachment:
             self.spare()
         else:
             self.grow()
-        self._settle(is_merge=is_merge)
+        self._settle(is_merge=writing.is_merge)
         attach(
             self._engine(),
             self._path,
             "store/attach_to_write",
             patience=self._patience,
             began=began,
-            row_group_size=SORTED_ROW_GROUP_SIZE if is_merge else ROW_GROUP_SIZE,
+            row_group_size=writing.row_group_size,
         )
 
     def connection(self) -> Connection:

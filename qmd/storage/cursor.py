@@ -15,6 +15,7 @@ from qmd.storage.stand_ins import HiddenModules, stood_in
 from qmd.storage.statements import given, statement
 
 if TYPE_CHECKING:
+    from qmd.storage.file_version import Version
     from qmd.storage.saved_facts import SavedFacts
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself, or more;
@@ -46,27 +47,10 @@ def connected(config: Config = NO_CONFIG) -> Connection:
     return connection
 
 
-class Memory:
-    """Cache of read results for one state of the index, by kind and key.
+class ResultCache:
+    """Cache of read results, by kind and key."""
 
-    Attributes:
-        file: its inode.
-        stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
-        sheds: callbacks that release memory of what is held, to be loaded again.
-        held: objects loaded from the whole file, by kind; their modules know the types.
-        missed: callback for each search that postings in memory would have answered.
-        facts: saved beside the index, in a process that ends after one command.
-    """
-
-    def __init__(
-        self, file: int | None = None, missed: Callable[[Cursor], None] | None = None
-    ) -> None:
-        self.file = file
-        self.stands_for_file = False
-        self.sheds: list[Callable[[], None]] = []
-        self.held: dict[str, object] = {}
-        self.missed = missed
-        self.facts: SavedFacts | None = None
+    def __init__(self) -> None:
         self._known: dict[str, dict[Any, Any]] = {}
         self._sizes: dict[str, int] = {}
 
@@ -83,6 +67,38 @@ class Memory:
             self._known[kind], before = {}, 0
         self._known.setdefault(kind, {}).update(found)
         self._sizes[kind] = before + size
+
+
+class Memory(ResultCache):
+    """Cache of read results for one state of the index.
+
+    Attributes:
+        version: of the file.
+        of_texts: results that depend on a text alone, whose hash is their key; for all states of
+            the file.
+        stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
+        sheds: callbacks that release memory of what is held, to be loaded again.
+        held: objects loaded from the whole file, by kind; their modules know the types.
+        missed: callback for each search that postings in memory would have answered.
+        facts: saved beside the index, in a process that ends after one command.
+        remembered: results of `Database.remembered`.
+    """
+
+    def __init__(
+        self,
+        version: Version | None = None,
+        missed: Callable[[Cursor], None] | None = None,
+        of_texts: ResultCache | None = None,
+    ) -> None:
+        super().__init__()
+        self.version = version
+        self.of_texts = of_texts or ResultCache()
+        self.stands_for_file = False
+        self.sheds: list[Callable[[], None]] = []
+        self.held: dict[str, object] = {}
+        self.missed = missed
+        self.facts: SavedFacts | None = None
+        self.remembered: dict[Hashable, Any] = {}
 
 
 class Cursor:
@@ -106,6 +122,7 @@ class Cursor:
         *,
         most: int = 20_000,
         size: Callable[[T], int] = lambda _: 1,
+        of_texts: bool = False,
     ) -> dict[Key, T]:
         """Return the result of `work` for each key; it runs for keys that are not cached.
 
@@ -114,19 +131,21 @@ class Cursor:
             most: that is remembered of this kind: the sizes of all answers together, which keys do
                 not count for.
             size: of an answer. One that takes a hundredth of all is not remembered.
+            of_texts: each key is the hash of a text, on which alone the answer depends.
         """
         asked = dict.fromkeys(keys)
-        known = self.memory.of(kind) if self.memory else {}
+        cache = self.memory and (self.memory.of_texts if of_texts else self.memory)
+        known = cache.of(kind) if cache else {}
         found = {key: known[key] for key in asked if key in known}
         unknown = [key for key in asked if key not in found]
         if unknown:
             made = work(unknown)
             found.update(made)
-            if self.memory:
+            if cache:
                 sizes = {key: size(value) for key, value in made.items()}
                 worth = [key for key in sizes if 100 * sizes[key] <= most]
                 total = sum(sizes[key] for key in worth)
-                self.memory.add(kind, {key: made[key] for key in worth}, total, most=most)
+                cache.add(kind, {key: made[key] for key in worth}, total, most=most)
         return found
 
     def fact(self, name: str, read: Callable[[], object], made: Callable[[Any], T]) -> T:

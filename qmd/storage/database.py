@@ -9,15 +9,16 @@ any descriptor of it drops DuckDB's own lock (fcntl(2)). `os.stat` is fine.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from qmd.errors import IndexNotWritable, NotEnoughMemory
 from qmd.storage import cancellation
-from qmd.storage.attachment import attach
+from qmd.storage.attachment import USUAL, Writing, attach
 from qmd.storage.cursor import Connection, Cursor
 from qmd.storage.descriptors import ensure_descriptors
 from qmd.storage.duckdb_errors import translating
+from qmd.storage.earlier_state import OutOfReach
 from qmd.storage.file_version import is_settled, version_of, wal_path
 from qmd.storage.thread_lock import IS_SPARING, Result, ThreadLock
 
@@ -43,13 +44,18 @@ class Database(ThreadLock):
         Args:
             aside: leave the cursors with plans to other reads.
             small: leave DuckDB with little memory where most is held outside of it. If that is not
-                enough, `work` runs again with all of it.
+                enough, `work` runs again with all of it. While a writer has the file, what is held
+                of the state before is tried first, in a server.
 
         Raises:
             IndexFailure: the index is busy, unreadable, or too new.
             Stopped: the caller has cancelled. See `cancellation`.
         """
         if small:
+            earlier = self._earlier_state()
+            if earlier is not None:
+                with suppress(OutOfReach):
+                    return work(earlier.cursor())
             try:
                 return self._read(work, aside=aside, small=True)
             except NotEnoughMemory:
@@ -77,29 +83,35 @@ class Database(ThreadLock):
             cursor: of the read that this is a part of, if it is one.
         """
         # A read sees the attached file, even if another file has taken its path since.
-        version = version_of(self.path) if cursor is None else self._attached
+        memory = cursor.memory if cursor is not None else None
+        if memory is not None and key in memory.remembered:
+            result: Result = memory.remembered[key]
+            return result
+        version = version_of(self.path) if cursor is None else memory and memory.version
         known = self._memory.get(key)
         if known is not None and known[0] == version:
-            result: Result = known[1]
-            return result
+            known_result: Result = known[1]
+            return known_result
         found = self.read(work) if cursor is None else work(cursor)
+        if memory is not None:
+            memory.remembered[key] = found
         # A file changed just now may change again within the same tick of the system's clock.
         if version and is_settled(version.changed):
             self._memory[key] = version, found
         return found
 
-    def write(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
+    def write(self, work: Callable[[Cursor], Result], *, writing: Writing = USUAL) -> Result:
         """Run `work` as one transaction, alone among all processes.
 
         Args:
-            is_merge: see `Attachment.attach_to_write`.
+            writing: its kind, on which row groups depend.
 
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
         ensure_descriptors(self.path)
         with self._alone():
-            return self._transaction(work, is_merge=is_merge)
+            return self._transaction(work, writing=writing)
 
     def sparingly(self, work: Callable[[], Result]) -> Result:
         """Run reads and writes with less memory for DuckDB, which spills what exceeds it to disk.

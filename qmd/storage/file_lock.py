@@ -44,6 +44,9 @@ LOCK_POLL_SECONDS = 0.002
 JOB_LOCK_TRIES = 10
 """Tries to take the lock of a job: a mere check of another process holds it for a moment."""
 
+SIGNING_TRIES = 50
+"""Tries to read the entry of a writer, which it writes as soon as it has the lock."""
+
 WRITER_PAUSE_SECONDS = 0.02
 """Seconds for which a writer stays away after a write: longer than the longest poll."""
 
@@ -84,7 +87,7 @@ class _Lock:
     _made: ClassVar[weakref.WeakSet[_Lock]] = weakref.WeakSet()
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._descriptor: int | None = None
         self._signature: signature.Signature | None = None
         self._made.add(self)
@@ -97,7 +100,7 @@ class _Lock:
         try:
             current = (
                 safe_open.lock(descriptor, shared=shared)
-                and os.fstat(descriptor).st_ino == os.stat(self._path).st_ino
+                and os.fstat(descriptor).st_ino == os.stat(self.path).st_ino
             )
         except FileNotFoundError:
             current = False
@@ -129,14 +132,14 @@ class _Lock:
 
     def holder(self) -> str | None:
         """Describe the processes that hold the lock, if they left their names."""
-        return signature.holders(self._path)
+        return signature.holders(self.path)
 
     def _open(self) -> int | None:
         for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
             try:
-                return safe_open.opened(self._path, flags, 0o666)
+                return safe_open.opened(self.path, flags, 0o666)
             except safe_open.NotRegularFile as error:
-                raise LockUnusable(self._path) from error
+                raise LockUnusable(self.path) from error
             except OSError:
                 continue
         return None
@@ -306,6 +309,16 @@ class FileLock:
             free = self._glance.take(shared=True)
             self._glance.release()
         return not free
+
+    def writer(self) -> signature.WriterMark | None:
+        """Return the mark of the process that writes or waits to write; None if there is none."""
+        for _ in range(SIGNING_TRIES):
+            if not self.is_shut():
+                break
+            if (mark := signature.mark(self._door.path)) is not None:
+                return mark
+            time.sleep(LOCK_POLL_SECONDS)
+        return None
 
     def holder(self) -> str | None:
         """Describe the process that writes or waits to write."""

@@ -11,6 +11,7 @@ from typing import Any
 from qmd.errors import JobRunning
 from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog, long_texts
+from qmd.storage.attachment import MERGE
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand
@@ -218,7 +219,7 @@ def _merge(database: Database, now: MergeSize) -> None:
     step = LAST_TERM // now.slices + 1
     for at in range(now.slices):
         high = min((at + 1) * step - 1, LAST_TERM)
-        database.write(partial(_merge_slice, low=at * step, high=high), is_merge=True)
+        database.write(partial(_merge_slice, low=at * step, high=high), writing=MERGE)
     database.write(partial(_finish, gone=gone))
 
 

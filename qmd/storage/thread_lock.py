@@ -25,9 +25,10 @@ from qmd.errors import (
     OfAnotherProcess,
 )
 from qmd.storage import cancellation, migrations
-from qmd.storage.attachment import Attachment, is_unfinished
-from qmd.storage.cursor import Cursor, DatabaseError, Memory
+from qmd.storage.attachment import USUAL, Attachment, Writing, is_unfinished
+from qmd.storage.cursor import Cursor, DatabaseError, Memory, ResultCache
 from qmd.storage.duckdb_errors import translating
+from qmd.storage.earlier_state import EarlierState
 from qmd.storage.extent import cut_back, extent_of
 from qmd.storage.file_lock import FileLock
 from qmd.storage.file_version import GONE, Version, version_of
@@ -85,6 +86,8 @@ class ThreadLock:
         self._active = 0
         self._attached: Version | None = None  # the file as it was then
         self._seen = Memory()  # of what is attached
+        self._earlier: EarlierState | None = None
+        self._of_texts = 0, ResultCache()  # with the inode of the file
         self._saves = saves
         self._facts: SavedFacts | None = None
         self._unshed = 0  # reads since DuckDB's pages were released
@@ -152,6 +155,14 @@ class ThreadLock:
             self._active += 1
             return cursor
 
+    def _earlier_state(self) -> EarlierState | None:
+        """Return the state that the index was left in to the writer who has it; None: attach it."""
+        with self._turn:
+            if self._attached is not None and not self._active and self._gate.is_shut():
+                self._detach()
+            earlier = self._earlier
+            return earlier if earlier and self._gate.writer() == earlier.writer else None
+
     def _end_read(self, cursor: Cursor, *, aside: bool = False) -> None:
         with self._turn:
             self._active -= 1
@@ -217,7 +228,10 @@ class ThreadLock:
                         self._attachment.attach_to_read(began)
                     self._attached = seen
                     self._last_in = time.monotonic()
-                    self._seen = Memory(seen.inode or None, self.missed)
+                    if self._of_texts[0] != seen.inode:
+                        self._of_texts = seen.inode, ResultCache()
+                    self._seen = Memory(seen, self.missed, self._of_texts[1])
+                    self._earlier = None
                     self._seen.facts = self._facts_of(seen)
                     self._unshed = SHED_READS
                     self._asleep.notify_all()
@@ -292,16 +306,14 @@ class ThreadLock:
                 self._turn.wait(WATCH_SECONDS)
             self._detach()
 
-    def _transaction(self, work: Callable[[Cursor], Result], *, is_merge: bool = False) -> Result:
+    def _transaction(self, work: Callable[[Cursor], Result], *, writing: Writing = USUAL) -> Result:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
         before = extent_of(self.path)
         with self._attaching():
-            self._attachment.attach_to_write(
-                self._began, is_merge=is_merge, sparing=IS_SPARING.get()
-            )
+            self._attachment.attach_to_write(self._began, writing=writing, sparing=IS_SPARING.get())
         self._last_in = time.monotonic()
         try:
             with translating(self.path):
@@ -346,6 +358,7 @@ class ThreadLock:
     def _detach(self) -> None:
         """Detach the file and release its lock; does nothing if not attached."""
         if self._attached is not None:
+            self._earlier = self._left_to_writer()
             self._attached = None
             self._last_in = time.monotonic()
             self._seen = Memory()
@@ -356,6 +369,13 @@ class ThreadLock:
             except DatabaseError:
                 self._drop()  # nothing is lost: it was only read
         self._gate.leave()
+
+    def _left_to_writer(self) -> EarlierState | None:
+        """Return what is attached, if that is released to a writer, which has not begun yet."""
+        writer = self._gate.writer() if self._warm else None
+        if writer is None or self._attached != version_of(self.path):
+            return None
+        return EarlierState(self._seen, writer)
 
     def _drop(self, *, last: bool = False) -> None:
         """Discard the engine with all its cursors, which closes the file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from email.message import EmailMessage
 from functools import partial
 from types import SimpleNamespace
@@ -67,14 +68,12 @@ def test_nothing_is_stale_after_an_update(notes):
     assert stale(notes) == {"tea.md": False, "pot.md": False}
 
 
-def test_the_records_of_unchanged_files_are_in_memory_with_the_postings(notes, monkeypatch):
+def test_no_record_of_a_file_is_needed_that_has_the_text_of_its_document(notes, monkeypatch):
     run = noted(monkeypatch)
     mapped = engine_of(notes)
     assert hold(mapped) is not None
-    assert not search(mapped, "pot")[0].stale
-    assert "documents/recorded" in run
-    run.clear()
-    assert not search(mapped, "tea")[0].stale
+    for asked in ("pot", "tea", "pot green", "tea leaves"):
+        assert not search(mapped, asked)[0].stale
     assert "documents/recorded" not in run
     os.utime(notes.root / "tea.md")
     assert marks(mapped) == {"tea.md": False, "pot.md": False}
@@ -102,19 +101,27 @@ def test_texts_of_results_are_read_from_their_files(notes, monkeypatch):
 
 
 def test_a_file_whose_text_was_read_is_not_looked_at_again(notes, monkeypatch):
-    looked: list[str] = []
-    as_recorded = freshness._is_as_recorded
-
-    def noted_look(root, stamp):
-        looked.append(stamp.path)
-        return as_recorded(root, stamp)
-
-    monkeypatch.setattr(freshness, "_is_as_recorded", noted_look)
+    monkeypatch.setattr(freshness, "_has", None)
     texts_of_second_search(notes)
-    assert looked == []
     os.utime(notes.root / "tea.md")  # the same text, of another time
     texts_of_second_search(notes)
-    assert looked == ["tea.md"]
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_what_was_read_is_compared_by_size_and_time_later(notes, fresh):
+    place = notes.root / "tea.md"
+    if fresh:  # another text of the same tick would not show
+        os.utime(place, (time.time() + 60,) * 2)
+    mapped = engine_of(notes)
+    assert hold(mapped) is not None
+    assert marks(mapped) == {"tea.md": False, "pot.md": False}
+    info = place.stat()
+    place.write_text(place.read_text().replace("green", "white"))
+    os.utime(place, ns=(info.st_atime_ns, info.st_mtime_ns))
+    assert marks(mapped, limit=5) == {"tea.md": fresh, "pot.md": False}
+    os.utime(place)
+    assert marks(mapped, limit=6) == {"tea.md": True, "pot.md": False}
+    mapped.close()
 
 
 @pytest.mark.parametrize("put", ["other", "shorter", "nothing", "folder", "pipe", "link"])
@@ -208,6 +215,8 @@ def test_a_file_that_was_only_touched_is_not_stale(notes):
 
 def test_a_large_file_that_was_touched_is_stale_without_being_read(notes, monkeypatch):
     monkeypatch.setattr(freshness, "MAX_COMPARED_BYTES", 10)
+    monkeypatch.setattr(freshness, "MAX_READ_BYTES", 10)
+    monkeypatch.setattr(freshness.hashes, "SHORT", 10)
     os.utime(notes.root / "tea.md")
     assert stale(notes) == {"tea.md": True, "pot.md": False}
 

@@ -17,7 +17,10 @@ from hypothesis.extra import numpy as arrays
 
 from bench.vectors import add, unit
 from qmd.embedding import vectors as embeddings
+from qmd.errors import IndexNotWritable
 from qmd.ranking import vector_codes, vector_matrix, vector_sidecar
+from qmd.ranking.sidecar_file import SidecarFile
+from qmd.ranking.sidecar_format import VECTORS
 from qmd.ranking.vector_blocks import Block, IndexedVectors
 from qmd.ranking.vector_codes import CodedQuery, Codes
 from qmd.ranking.vector_matrix import Compared, Matrix
@@ -289,3 +292,24 @@ def test_the_same_vectors_added_again_are_those_of_the_sidecar(database):
     database.write(again)
     database.close()
     assert is_mapped(database.path)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "1e30"])
+def test_vectors_that_have_no_length_are_left_to_duckdb(database, monkeypatch, number):
+    """Only a program that edits the file writes them: bounds of similarities would not hold."""
+    spoilt = (
+        "update embeddings set vector = list_transform(vector, lambda one: "
+        f"'{number}'::float) where chunk_id = 77"
+    )
+    database.write(lambda cursor: cursor.connection.execute(spoilt))
+    with pytest.raises(IndexNotWritable, match="finite"):
+        make_sidecar(database)
+    read = []
+    real = vector_matrix.read_vectors
+    monkeypatch.setattr(
+        vector_matrix, "read_vectors", lambda *g, **o: (read.append(1), real(*g, **o))[1]
+    )
+    assert not check_answers(database.path)
+    assert len(read) == 1  # not at each search
+    assert not sidecar_of(database).exists()
+    assert not SidecarFile(database.path, VECTORS).part.exists()

@@ -20,9 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.vectors import add
-from qmd.errors import IndexNotWritable
 from qmd.named_tuple import NamedTuple
-from qmd.ranking import sidecar_file, sidecar_format, vector_matrix, vector_sidecar
+from qmd.ranking import sidecar_file, sidecar_format, vector_sidecar
 from qmd.ranking.sidecar_file import Packer, SidecarFile
 from qmd.ranking.sidecar_format import VECTORS
 from qmd.ranking.vector_matrix import Matrix
@@ -327,28 +326,6 @@ def test_it_is_not_begun_where_the_disk_has_no_room_for_it(database, monkeypatch
     monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(free=needed))
     assert check_answers(database.path)
     assert sidecar_of(database).exists()
-
-
-@pytest.mark.parametrize("number", ["nan", "inf", "1e30"])
-def test_vectors_that_have_no_length_are_left_to_duckdb(database, monkeypatch, number):
-    """Only a program that edits the file writes them: bounds of similarities would not hold."""
-    sidecar_of(database).unlink()
-    spoilt = (
-        "update embeddings set vector = list_transform(vector, lambda one: "
-        f"'{number}'::float) where chunk_id = 77"
-    )
-    database.write(lambda cursor: cursor.connection.execute(spoilt))
-    with pytest.raises(IndexNotWritable, match="finite"):
-        make_sidecar(database)
-    read = []
-    real = vector_matrix.read_vectors
-    monkeypatch.setattr(
-        vector_matrix, "read_vectors", lambda *g, **o: (read.append(1), real(*g, **o))[1]
-    )
-    assert not check_answers(database.path)
-    assert len(read) == 1  # not at each search
-    assert not sidecar_of(database).exists()
-    assert not SidecarFile(database.path, VECTORS).part.exists()
 
 
 def test_two_threads_map_it_once(database, monkeypatch):

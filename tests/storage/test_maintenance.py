@@ -177,3 +177,25 @@ def test_vectors_are_there_though_a_merge_has_failed(faked, monkeypatch):
     with pytest.raises(IndexBusy):
         faked.update()
     assert faked.embed().chunks == 1
+
+
+def test_a_few_documents_are_not_added_to_a_row_group_of_many(library):
+    for number in range(2_100):
+        library.write(f"{number}.md", f"note {number}")
+    library.update()
+
+    def groups():
+        rows = library.ask(
+            "select count, block_id from pragma_storage_info('content')"
+            " where column_name = 'body' and segment_type <> 'VALIDITY' order by row_group_id"
+        )
+        return [tuple(row) for row in rows]
+
+    before = groups()
+    library.write("late.md", "one more")
+    library.update()
+    assert sum(count for count, _ in before) == 2_100
+    assert groups() == [*before, (1, groups()[-1][1])]
+    library.write("later.md", "and one more")
+    library.update()
+    assert groups() == [*before, (2, groups()[-1][1])]

@@ -253,9 +253,9 @@ def test_a_merge_alone_is_shared_out(database, monkeypatch):
         return cursor.connection.execute("select current_setting('threads')").fetchall()[0][0]
 
     assert index.write(threads) == 1
-    assert index.write(threads, is_merge=True) == attachment.MERGING_THREADS
+    assert index.write(threads, writing=attachment.MERGE) == attachment.MERGING_THREADS
     assert index.read(threads) == 1
-    assert index.write(threads, is_merge=True) == attachment.MERGING_THREADS
+    assert index.write(threads, writing=attachment.MERGE) == attachment.MERGING_THREADS
     assert index.write(threads) == 1
     monkeypatch.setattr(processes, "cores", lambda: 1)
-    assert index.write(threads, is_merge=True) == 1
+    assert index.write(threads, writing=attachment.MERGE) == 1
