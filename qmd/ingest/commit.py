@@ -239,7 +239,7 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         return set()
     if batch.replaces:
         cursor.run("documents/bury")
-        cursor.run("documents/replace")
+        _count_old(cursor, [taken for (taken,) in cursor.run("documents/replace")])
     long_texts.add_wanted(cursor, batch.long)
     with cursor.staged(texts=batch.texts):
         cursor.run("documents/add_content")
@@ -339,7 +339,15 @@ def remove(cursor: Cursor, document_ids: Sequence[int]) -> set[int]:
     """
     ids = as_json(list(document_ids))
     cursor.run("documents/bury_gone", ids=ids)
-    return {gone for (gone,) in cursor.run("documents/remove", ids=ids)}
+    gone = cursor.run("documents/remove", ids=ids)
+    _count_old(cursor, [taken for _, taken in gone])
+    return {document_id for document_id, _ in gone}
+
+
+def _count_old(cursor: Cursor, taken: Sequence[int]) -> None:
+    """Count the bytes of texts that documents have left. See `storage/old_texts.py`."""
+    if taken:
+        cursor.run("documents/count_old_bytes", bytes=sum(taken))
 
 
 def word_count(cursor: Cursor) -> int:

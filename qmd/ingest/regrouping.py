@@ -38,6 +38,11 @@ ROUNDS = 4
 """Times that texts near the last ones are looked for."""
 
 
+MANY_BESIDE = 20_000
+"""Texts that share a bucket with some from which on all are read with their hashes, some at a time:
+their signatures take 5 MB."""
+
+
 class Bucket(NamedTuple):
     """Texts of which one band of minima is equal.
 
@@ -123,7 +128,7 @@ class Around:
         new, gone = self.with_state("new"), self.with_state("gone")
         bins = b"".join([bins for _, bins in rows])
         some = NearSome([hash_ for hash_, _ in rows], bins, THRESHOLD, new | gone)
-        for others in _all(cursor) if rows else ():
+        for others in _beside(cursor, some) if rows else ():
             some.compare(others.hashes, bytes(others.bins))
         for place, key in enumerate(some.keys):
             hash_ = some.hashes[place // BANDS]
@@ -169,6 +174,22 @@ def regrouped(cursor: Cursor) -> bool:
     if gone:
         cursor.run("documents/drop_sketches", hashes=as_json(sorted(gone)))
     return True
+
+
+def _beside(cursor: Cursor, some: NearSome) -> Iterator[Signatures]:
+    """Yield the texts that share a bucket with some; all texts, if those are many."""
+    places, found = list[int](), bytearray()
+    rows = cursor.connection.execute(statement("documents/bins"))
+    while read := rows.fetchmany(AT_ONCE):
+        signed = b"".join([bins for _, bins in read])
+        for at in some.sharing(signed):
+            places.append(read[at][0])
+            found += read[at][1]
+        if len(places) > MANY_BESIDE:
+            yield from _all(cursor)
+            return
+    hashes = dict(cursor.run("documents/hashes_at", places=as_json(places)))
+    yield Signatures([hashes[place] for place in places], found)
 
 
 def _all(cursor: Cursor) -> Iterator[Signatures]:

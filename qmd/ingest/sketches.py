@@ -120,6 +120,23 @@ class NearSome:
         self.firsts: list[str | None] = [None] * len(self.keys)
         self.pairs: set[NearPair] = set()
 
+    def sharing(self, bins: bytes) -> list[int]:
+        """Find other texts in buckets of these: no others matter to `compare`.
+
+        Args:
+            bins: signature of each of the others.
+
+        Returns:
+            Their places, ascending.
+        """
+        find = _compiled.near_some if _compiled else plainly_near_some
+        others = memoryview(bins).cast("H")
+        unnamed = [""] * (len(others) // BINS)
+        counts = array("I", bytes(4 * len(self.keys)))
+        firsts: list[str | None] = [None] * len(self.keys)
+        found = find(self._bins, others, unnamed, (), 0, counts, firsts)
+        return sorted({row for _, row, _, _ in found})
+
     def compare(self, hashes: list[str], bins: bytes) -> None:
         """Compare these with other texts, or with themselves.
 

@@ -173,6 +173,7 @@ def mirror(
 def _remove_strays(cursor: Cursor) -> None:
     cursor.run("collections/bury_strays")
     cursor.run("collections/remove_strays")
+    cursor.run("maintenance/forget_old_bytes")
     cursor.run("collections/forget_left_out")
     cursor.run("collections/forget_lost_folders")
     cursor.run("collections/forget_unread_files")

@@ -185,6 +185,7 @@ def remove_orphans(cursor: Cursor) -> None:
     cursor.run("maintenance/remove_orphan_pieces")
     cursor.run("maintenance/remove_orphan_places")
     cursor.run("maintenance/remove_orphan_readings")
+    cursor.run("maintenance/forget_old_bytes")
 
 
 def merge(database: Database, *, always: bool = False, at_leisure: bool = False) -> bool:

@@ -2,7 +2,8 @@
 --
 -- in   sketched  relation  hash text, bins blob; no hash twice
 insert into sketches
-select sketched.hash, sketched.bins, false
+select hash, bins, false
 from sketched
-anti join sketches on sketched.hash = sketches.hash
-where sketched.hash in (select hash from accepted)
+where
+    hash in (select hash from accepted)
+    and hash not in (select hash from sketches where hash in (select hash from accepted))

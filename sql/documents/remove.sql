@@ -2,6 +2,7 @@
 --
 -- in   $ids         json     array of document_id
 -- out  document_id  integer  of each that was removed
+-- out  bytes        bigint   that its text takes, about: see documents/replace
 delete from documents
 where
     document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
@@ -13,4 +14,4 @@ where
             where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
         )
     )
-returning document_id
+returning document_id, greatest(size, 8 * body_length)::bigint as bytes

@@ -49,6 +49,7 @@ def test_groups_of_changed_texts_are_those_of_all(library, monkeypatch, seed, cr
     monkeypatch.setattr(regrouping, "FEW_TEXTS", 0)
     monkeypatch.setattr(regrouping, "SHARE", 10)
     monkeypatch.setattr(regrouping, "ROUNDS", 40)
+    monkeypatch.setattr(regrouping, "MANY_BESIDE", seed % 2 and 20_000)  # else all have hashes
     done = []
 
     def noted(cursor):
@@ -93,6 +94,20 @@ def test_compiled_texts_near_some_are_those_of_plain_python(seed, least):
         results.append((pairs, counts, firsts))
     assert results[0] == results[1]
     assert min(results[0][1]) >= 1
+
+
+@pytest.mark.parametrize("kind", [None, sketches._compiled])
+def test_texts_that_share_a_bucket_are_found_before_their_hashes_are_read(monkeypatch, kind):
+    monkeypatch.setattr(sketches, "_compiled", kind)
+    chance = random.Random(3)
+    texts = [[chance.randrange(2**16) for _ in range(sketches.BINS)] for _ in range(6)]
+    texts[4][5:10] = texts[0][5:10]  # one band of sixteen
+    texts[3][6:10] = texts[1][6:10]  # not all of one
+    bins = [array("H", each).tobytes() for each in texts]
+    some = sketches.NearSome(["a", "b"], b"".join(bins[:2]), 0.7)
+    assert some.sharing(b"".join(bins[2:])) == [2]
+    assert some.sharing(b"".join(bins)) == [0, 1, 4]
+    assert set(some.texts) == {0}
 
 
 def test_a_change_of_few_texts_leaves_other_groups_as_they_are(library, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmd.errors import IndexFailure
+from qmd.operations.collections import remove_collection
 from qmd.storage import compaction, maintenance, old_texts
 from qmd.storage.file_lock import errand
 
@@ -89,3 +90,40 @@ def test_vectors_of_texts_that_stay_are_kept(meaning, monkeypatch):
     assert kept(meaning) == 0
     assert meaning.engine.totals().chunks > 0
     assert meaning.embed().chunks == 0
+
+
+def test_old_texts_of_a_large_index_are_looked_for_once_many_were_left(library, monkeypatch):
+    monkeypatch.setattr(old_texts, "FEW_BYTES", 3 * TEXT)
+    monkeypatch.setattr(old_texts, "OLD_SHARE", 0)
+    monkeypatch.setattr(old_texts, "LARGE_FILE", 0)
+    looked = []
+    orphans = maintenance.orphans
+    monkeypatch.setattr(maintenance, "orphans", lambda *given: looked.append(1) or orphans(*given))
+    found = []
+    for version in range(6):
+        written(library, version)
+        found.append((len(looked), kept_now(library)))
+    # To begin the count, once the file is that large; when it exceeds the limit; and to begin anew.
+    assert found == [(0, 0), (1, 1), (1, 2), (1, 3), (2, 0), (3, 1)]
+
+
+def test_a_count_of_old_texts_is_forgotten_with_a_collection(library, monkeypatch):
+    monkeypatch.setattr(old_texts, "LARGE_FILE", 0)
+    monkeypatch.setattr(old_texts, "FEW_BYTES", 0)
+    monkeypatch.setattr(old_texts, "OLD_SHARE", 0.9)
+    written(library, 0)
+    assert counted(library) == 0
+    (library.root / "log.md").unlink()
+    library.update(removes=True)
+    assert counted(library) >= 9 * TEXT // 10
+    remove_collection(library.engine, "notes")
+    assert counted(library) is None
+
+
+def counted(library):
+    return library.engine.read(lambda cursor: cursor.one("maintenance/old_bytes"))
+
+
+def kept_now(library):
+    left = "select count(*) from content where hash not in (select hash from documents)"
+    return library.ask(left)[0][0]
