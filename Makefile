@@ -80,7 +80,7 @@ test: check  ## run lint, types and tests
 # the version of DuckDB.
 WITHOUT_DUCKDB := $(addprefix tests/storage/test_,gate.py gate_pauses.py holders.py workplaces.py) \
 	$(addprefix tests/ranking/test_,damaged_sidecars.py forged_postings.py poor_lines.py query.py questions.py) \
-	$(addprefix tests/ranking/test_,sidecar_making.py snippet.py vector_sidecar_making.py) \
+	$(addprefix tests/ranking/test_,sidecar_making.py snippet.py) \
 	$(addprefix tests/analytics/pictures/test_,charts.py layout.py) tests/exchange/test_exchange_killed.py
 
 # Nor does how many shards there are. An earlier index is exported after an update, which makes it one

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 from qmd import processes, safe_open
@@ -20,8 +22,15 @@ ENTRY_BYTES = 256
 MAX_ENTRIES = 64
 """Entries of a lock file. A holder that finds none free is not named."""
 
+INDENTS = 64
+"""Entries of a process, of which each begins with another number of spaces: so are two told apart
+that it has written in the same tick of the file system's clock."""
+
 MAX_NAMED = 3
 """Holders that are named, if there are more."""
+
+
+_signed = count()
 
 
 class _Entry(NamedTuple):
@@ -54,14 +63,26 @@ class Signature(NamedTuple):
 
 
 class WriterMark(NamedTuple):
-    """Entry of a lock's only holder, and when it was written: no other holder has both.
+    """Entry of a lock's only holder, and when it was written, in nanoseconds.
 
-    Attributes:
-        written: nanoseconds; a process that takes the lock again has paused in between.
+    No other holder has both, nor has the same one when it takes the lock again.
     """
 
     written: int
     text: bytes
+
+
+@cache
+def _own_words(process: int) -> str:
+    """Return what an entry of this process has before its command."""
+    began = (processes.process_state(process) or ("", ""))[1]
+    return " ".join([str(process), began or "-", processes.machine_name()])
+
+
+def get_ready() -> None:
+    """Find out what an entry says, before a lock is taken: then to sign it takes no time."""
+    _own_words(os.getpid())
+    processes.current_command()
 
 
 def sign(descriptor: int, *, alone: bool) -> Signature | None:
@@ -73,15 +94,12 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
     Returns:
         Signature to take back; None: the file is read-only, the disk full, or no place free.
     """
-    process = os.getpid()
-    began = (processes.process_state(process) or ("", ""))[1]
-    words = [str(process), began or "-", processes.machine_name(), processes.current_command()]
-    text = (
-        " ".join(words).encode(errors="replace")[: ENTRY_BYTES - 1].ljust(ENTRY_BYTES - 1) + b"\n"
-    )
     try:
         if alone:
             os.ftruncate(descriptor, 0)
+        indent = " " * (next(_signed) % INDENTS)
+        entry = f"{indent}{_own_words(os.getpid())} {processes.current_command()}"
+        text = entry.encode(errors="replace")[: ENTRY_BYTES - 1].ljust(ENTRY_BYTES - 1) + b"\n"
         at = 0 if alone else _free(safe_open.read_at(descriptor, ENTRY_BYTES * MAX_ENTRIES, 0))
         if at is None:
             return None
@@ -101,6 +119,8 @@ def erase(descriptor: int, signature: Signature) -> None:
 def mark(path: Path) -> WriterMark | None:
     """Return the mark of the process that holds a lock alone; None if it has not signed yet.
 
+    Nor has a process of another machine one: whether that still runs, nothing tells.
+
     Args:
         path: of the file of the lock, which some process holds.
     """
@@ -111,7 +131,8 @@ def mark(path: Path) -> WriterMark | None:
     except OSError:
         return None
     entry = _read(text)
-    return WriterMark(written, text) if entry is not None and entry.counts else None
+    is_here = entry is not None and entry.machine == processes.machine_name()
+    return WriterMark(written, text) if is_here and entry and entry.counts else None
 
 
 def holders(path: Path) -> str | None:

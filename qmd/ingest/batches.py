@@ -25,7 +25,7 @@ from qmd.ingest.memory import keep_memory
 from qmd.ingest.reader import File
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.reports import Report
-from qmd.storage.attachment import FEW, ROW_GROUP_SIZE, USUAL
+from qmd.storage.attachment import MANY, ROW_GROUP_SIZE, USUAL
 from qmd.storage.cancellation import Stopped
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
@@ -218,8 +218,9 @@ class Batches:
 
         accepted = set()
         if batch is not None or same or emptied or made:
-            is_few = len(files) < FEW.row_group_size
-            accepted = self._database.write(work, writing=FEW if is_few else USUAL)
+            # All batches alike: a commit would join the smaller row groups of those before it.
+            is_few = len(self.changed) < USUAL.row_group_size
+            accepted = self._database.write(work, writing=USUAL if is_few else MANY)
         paths = [file.path for file in files if file.text is not None]
         taken = {paths[number] for number in accepted}
         if batch is not None and batch.data:

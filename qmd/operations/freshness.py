@@ -113,8 +113,14 @@ def _unchanged(index: Index, cursor: Cursor, ids: Sequence[int]) -> set[int]:
     """
     from qmd.ranking import bm25
 
-    files = cursor.memory.of(READ) if cursor.memory else {}
-    as_read = {number for number in ids if number in files and _has(*files[number])}
+    known_files = cursor.memory.of(READ) if cursor.memory else {}
+    files = {number: known_files[number] for number in ids if number in known_files}
+    allowed = _readable(index, {collection for collection, *_ in files.values()})
+    as_read = {
+        number
+        for number, (collection, *file) in files.items()
+        if collection in allowed and _has(*file)
+    }
     others = [number for number in ids if number not in as_read]
     stamps = bm25.files(cursor, others) if others else {}
     if not stamps:
@@ -167,7 +173,7 @@ def text_of_file(
         return None
     fresh.add(document_id)
     if cursor.memory is not None and is_settled(info.st_mtime_ns):
-        read = file, info.st_size, info.st_mtime_ns
+        read = place[0], file, info.st_size, info.st_mtime_ns
         cursor.memory.add(READ, {document_id: read}, 1, most=MAX_RECORDS)
     return data.decode()
 

@@ -20,6 +20,7 @@ from qmd.settings.schema import Settings
 from qmd.storage import catalog, overlaps
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
+from qmd.storage.earlier_state import OutOfReach
 from qmd.types import EXPERIENCES, Collection, Context, DocumentRow, Filter
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class StaleTables(Exception):
-    """Tables that were made from an earlier index.yml."""
+class StaleTables(OutOfReach):
+    """Tables that were made from an earlier index.yml, of which no earlier state is of use."""
 
 
 class Index:

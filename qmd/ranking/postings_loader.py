@@ -143,7 +143,7 @@ class Holder:
                 return False
             memory.held[TRIED] = stamp
             known = self._sidecar(stamp)
-            return known is not None and self._hold(cursor, known)
+            return known is not None and self._hold(cursor, stamp, known)
 
     @property
     def _sidecar_file(self) -> SidecarFile:
@@ -168,7 +168,7 @@ class Holder:
             self._known = stamp, packed and postings_reader.unpacked(packed)
         return self._known[1]
 
-    def _hold(self, cursor: Cursor, known: MappedSegment) -> bool:
+    def _hold(self, cursor: Cursor, stamp: Stamp, known: MappedSegment) -> bool:
         """Hold the postings of a sidecar with what was added since; False if it does not fit."""
         from qmd.ranking import bm25, postings_reader
 
@@ -176,6 +176,7 @@ class Holder:
         compared = postings_reader.compared(cursor, known)
         if compared is None and known.added:
             known = known._replace(added=())
+            self._known = stamp, known
             compared = postings_reader.compared(cursor, known)
         if memory is None or compared is None or postings_reader.is_much(known, compared):
             return False
@@ -184,8 +185,7 @@ class Holder:
         except postings_reader.NotWhole:
             memory.missed = None
             return False
-        if self._known is not None:
-            self._known = self._known[0], known
+        self._known = stamp, known
         postings = postings_reader.inverted(known, gone)
         bm25.hold(cursor, postings)
         memory.stands_for_file |= postings.occurrences > MUCH
@@ -266,12 +266,12 @@ class Holder:
         if not documents:
             memory.missed = None
             return
-        known = self._made(cursor, unsaved=occurrences <= UNSAVED)
-        if known is not None:
+        made = self._made(cursor, unsaved=occurrences <= UNSAVED)
+        if made is not None:
             with self._mapping:
-                self._hold(cursor, known)
+                self._hold(cursor, *made)
 
-    def _made(self, cursor: Cursor, *, unsaved: bool = False) -> MappedSegment | None:
+    def _made(self, cursor: Cursor, *, unsaved: bool = False) -> tuple[Stamp, MappedSegment] | None:
         """Make the sidecar.
 
         Args:
@@ -304,8 +304,9 @@ class Holder:
             return None
         known = packed and postings_reader.unpacked(packed)
         # Also if it is in no file: until there is another one.
-        self._known = self._sidecar_file.stamp(), known
-        return known
+        stamp = self._sidecar_file.stamp()
+        self._known = stamp, known
+        return None if known is None else (stamp, known)
 
 
 class BackgroundReader:

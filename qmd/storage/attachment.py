@@ -24,9 +24,9 @@ ROW_GROUP_SIZE = 4096
 document's text is the widest of them); not smaller, since each group has to be pruned
 in a search. It is no property of the file, so every writing attach has to say it."""
 
-FEW_ROW_GROUP_SIZE = 2048
-"""Rows of a group to which a few documents are added: DuckDB's least. A group that has as many is
-not written again for them, but a new one begun."""
+LEAST_ROW_GROUP_SIZE = 2048
+"""Rows of a group to which a few rows are added: DuckDB's least. A group that has as many is not
+written again for them, but a new one begun, and groups of so many are not joined."""
 
 SORTED_ROW_GROUP_SIZE = 32_768
 """Rows of a group of postings that a merge has sorted. A process that ends after one search reads
@@ -81,9 +81,9 @@ class Writing(NamedTuple):
     is_merge: bool = False
 
 
-USUAL, FEW, MERGE = (
+USUAL, MANY, MERGE = (
+    Writing(LEAST_ROW_GROUP_SIZE),
     Writing(ROW_GROUP_SIZE),
-    Writing(FEW_ROW_GROUP_SIZE),
     Writing(SORTED_ROW_GROUP_SIZE, is_merge=True),
 )
 
@@ -261,7 +261,7 @@ def attach(
     *,
     patience: float,
     began: float | None = None,
-    row_group_size: int = ROW_GROUP_SIZE,
+    row_group_size: int = LEAST_ROW_GROUP_SIZE,
 ) -> None:
     """Attach an index file to an engine.
 

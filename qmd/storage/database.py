@@ -200,6 +200,7 @@ class Database(ThreadLock):
             if not self._turn.wait_for(lambda: not self._active, patience):
                 return  # the last of them detaches it
             self._closed = False
+            self._earlier = None
             if self._facts is not None:
                 self._facts.save()
             self._detach()

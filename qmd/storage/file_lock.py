@@ -44,8 +44,8 @@ LOCK_POLL_SECONDS = 0.002
 JOB_LOCK_TRIES = 10
 """Tries to take the lock of a job: a mere check of another process holds it for a moment."""
 
-SIGNING_TRIES = 50
-"""Tries to read the entry of a writer, which it writes as soon as it has the lock."""
+SIGNING_TRIES = 10
+"""Tries to read the entry of a writer, which it writes as soon as it has the lock: 20 ms."""
 
 WRITER_PAUSE_SECONDS = 0.02
 """Seconds for which a writer stays away after a write: longer than the longest poll."""
@@ -277,6 +277,7 @@ class FileLock:
             IndexUnreadable: the file is no index.
         """
         check_kind(self._index)
+        signature.get_ready()
         rest = self._last_turn + WRITER_PAUSE_SECONDS - time.monotonic()
         if rest > 0:
             time.sleep(rest)
@@ -310,9 +311,13 @@ class FileLock:
             self._glance.release()
         return not free
 
-    def writer(self) -> signature.WriterMark | None:
-        """Return the mark of the process that writes or waits to write; None if there is none."""
-        for _ in range(SIGNING_TRIES):
+    def writer(self, tries: int = 1) -> signature.WriterMark | None:
+        """Return the mark of the process that writes or waits to write; None if there is none.
+
+        Args:
+            tries: to read it, if the process has not signed yet.
+        """
+        for _ in range(tries):
             if not self.is_shut():
                 break
             if (mark := signature.mark(self._door.path)) is not None:

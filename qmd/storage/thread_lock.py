@@ -21,6 +21,7 @@ from qmd.errors import (
     IndexBusy,
     IndexNotWritable,
     IndexUnreadable,
+    LockUnusable,
     NotEnoughMemory,
     OfAnotherProcess,
 )
@@ -30,7 +31,7 @@ from qmd.storage.cursor import Cursor, DatabaseError, Memory, ResultCache
 from qmd.storage.duckdb_errors import translating
 from qmd.storage.earlier_state import EarlierState
 from qmd.storage.extent import cut_back, extent_of
-from qmd.storage.file_lock import FileLock
+from qmd.storage.file_lock import SIGNING_TRIES, FileLock
 from qmd.storage.file_version import GONE, Version, version_of
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class ThreadLock:
 
     def _earlier_state(self) -> EarlierState | None:
         """Return the state that the index was left in to the writer who has it; None: attach it."""
+        self.check_own()
         with self._turn:
             if self._attached is not None and not self._active and self._gate.is_shut():
                 self._detach()
@@ -372,7 +374,10 @@ class ThreadLock:
 
     def _left_to_writer(self) -> EarlierState | None:
         """Return what is attached, if that is released to a writer, which has not begun yet."""
-        writer = self._gate.writer() if self._warm else None
+        writer = None
+        if self._warm and not self._closed:
+            with suppress(LockUnusable):  # who takes it is told
+                writer = self._gate.writer(SIGNING_TRIES)
         if writer is None or self._attached != version_of(self.path):
             return None
         return EarlierState(self._seen, writer)

@@ -2,8 +2,7 @@
 --
 -- in   sketched  relation  hash text, bins blob; no hash twice
 insert into sketches
-select hash, bins, false
+select sketched.hash, sketched.bins, false
 from sketched
-where
-    hash in (select hash from accepted)
-    and hash not in (select hash from sketches where hash in (select hash from accepted))
+anti join sketches on sketched.hash = sketches.hash
+where sketched.hash in (select hash from accepted)

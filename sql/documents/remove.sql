@@ -14,4 +14,4 @@ where
             where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
         )
     )
-returning document_id, greatest(size, 8 * body_length)::bigint as bytes
+returning document_id, greatest(size, 8::ubigint * body_length)::bigint as bytes

@@ -9,4 +9,4 @@ where
         container is not null
         and (collection, container) in (select (collection, path) from accepted where seen_id > 0)
     )
-returning greatest(size, 8 * body_length)::bigint as bytes
+returning greatest(size, 8::ubigint * body_length)::bigint as bytes

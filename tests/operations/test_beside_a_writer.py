@@ -8,6 +8,7 @@ import os
 import pytest
 
 from qmd.errors import IndexBusy
+from qmd.operations import freshness
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.storage.file_lock import FileLock
@@ -96,3 +97,22 @@ def test_a_search_that_had_to_wait_is_logged_once(notes, server):
     search(server, "leavez")
     lines = [json.loads(each) for each in log.read_text().splitlines()[before:]]
     assert [each["query"] for each in lines] == ["green leaves", "leavez"]
+
+
+def test_settings_that_another_process_writes_are_not_written_again(notes, server, writer):
+    search(server, "cup")
+    notes.engine.forget_settings()
+    settings = notes.engine.place.config
+    settings.write_text(settings.read_text() + "\n# changed\n")
+    written = []
+    server.database.write = written.append
+    with pytest.raises(IndexBusy):
+        search(server, "cup")
+    assert written == []
+
+
+def test_a_file_is_not_looked_at_once_its_folder_may_not_be_read(notes, server, monkeypatch):
+    search(server, "cup")
+    monkeypatch.setattr(freshness, "_readable", lambda index, names: set())
+    monkeypatch.setattr(freshness, "_has", None)
+    assert [each.stale for each in search(server, "cup", limit=3)] == [False]

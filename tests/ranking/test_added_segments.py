@@ -1,4 +1,4 @@
-"""What was added since a sidecar was made is read once by a process that stays."""
+"""A server reads documents that its sidecar lacks once, and keeps their segments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qmd.ranking import postings_reader
 from tests.library import Library
 from tests.ranking.sidecars import ASKED, another, answers, of_tables, two_notes
-from tests.ranking.test_holder import QUESTIONS, answer, bodies, held, hold, query_of
+from tests.ranking.test_holder import QUESTIONS, answer, bodies, held, hold, query_of, take
 
 
 @pytest.fixture
@@ -161,12 +161,7 @@ def test_after_any_changes_answers_are_those_of_the_tables(history, questions):
             assert hold(engine) is not None
             engine.holder._price = 1000
             for step in history:
-                for name, body in step.items():
-                    if body is not None:
-                        library.write(f"{name}.md", body)
-                    else:
-                        (library.root / f"{name}.md").unlink(missing_ok=True)
-                library.update()
+                take(library, step)
                 for question in [*map(query_of, questions), *ASKED]:
                     assert answer(engine, question) == answer(library.engine, question)
                 assert len(held(engine).segments) <= 3

@@ -82,6 +82,16 @@ def answer(engine, text, **options):
     return list(found), found.words, found.notice
 
 
+def take(library, step):
+    """Write and remove notes, by name with their texts, and update."""
+    for name, body in step.items():
+        if body is not None:
+            library.write(f"{name}.md", body)
+        else:
+            (library.root / f"{name}.md").unlink(missing_ok=True)
+    library.update()
+
+
 def query_of(question):
     words, form = question
     first, *others = words
@@ -106,12 +116,7 @@ def test_memory_answers_as_the_file_does(history, questions, limit, grouped):
         library.configure("more")
         library.write("here.md", "tea team in water", collection="more")
         for step in history:
-            for name, body in step.items():
-                if body is not None:
-                    library.write(f"{name}.md", body)
-                else:
-                    (library.root / f"{name}.md").unlink(missing_ok=True)
-            library.update()
+            take(library, step)
         other = engine_of(library)
         assert hold(other) is not None
         for question in questions:

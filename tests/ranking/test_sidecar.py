@@ -23,6 +23,7 @@ from tests.ranking.test_holder import (
     hold,
     query_of,
     sidecar,
+    take,
 )
 
 
@@ -50,12 +51,7 @@ def test_a_sidecar_of_any_time_answers_as_the_tables_do(history, questions, limi
         library.write("here.md", "tea team in water")
         copy = Path(folder) / "copy"
         for step, then in history:
-            for name, body in step.items():
-                if body is not None:
-                    library.write(f"{name}.md", body)
-                else:
-                    (library.root / f"{name}.md").unlink(missing_ok=True)
-            library.update()
+            take(library, step)
             if then == "save":
                 sidecar(library).unlink(missing_ok=True)
                 with another(library) as engine:

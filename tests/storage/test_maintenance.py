@@ -66,15 +66,15 @@ def test_sorted_postings_are_in_large_row_groups_and_nothing_else_is(library, mo
         library.write(f"{name}.md", " ".join(f"word{number}" for number in range(14_000)))
         library.update()
         library.write(f"{name}s.md", name)
-    assert largest_group(library, "postings") == 4_096
+    assert largest_group(library, "postings") == 2_048
     assert maintenance.merge(database, always=True)
     assert largest_group(library, "postings") > 28_000
-    assert largest_group(library, "words") == 4_096
+    assert largest_group(library, "words") == 2_048
     library.update()
     assert largest_group(library, "postings") > 28_000
     monkeypatch.setattr(maintenance, "_finish", lambda _, gone: None)
     assert maintenance.merge(database, always=True)
-    assert largest_group(library, "words") == 4_096
+    assert largest_group(library, "words") == 2_048
     assert library.problems() == []
 
 

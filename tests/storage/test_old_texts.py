@@ -127,3 +127,33 @@ def counted(library):
 def kept_now(library):
     left = "select count(*) from content where hash not in (select hash from documents)"
     return library.ask(left)[0][0]
+
+
+def test_a_count_that_cannot_be_written_is_no_failure(library, monkeypatch):
+    monkeypatch.setattr(old_texts, "LARGE_FILE", 0)
+    monkeypatch.setattr(old_texts, "FEW_BYTES", 0)
+    written(library, 0)
+    library.engine.database.write(lambda cursor: cursor.run("maintenance/forget_old_bytes"))
+
+    def full(*_, **__):
+        raise IndexFailure("full")
+
+    monkeypatch.setattr(library.engine.database, "write", full)
+    assert not old_texts.free_old_texts(library.engine.database)
+
+
+def test_a_count_is_noted_in_the_transaction_that_finds_it(library, monkeypatch):
+    monkeypatch.setattr(old_texts, "LARGE_FILE", 0)
+    monkeypatch.setattr(old_texts, "FEW_BYTES", 0)
+    monkeypatch.setattr(old_texts, "OLD_SHARE", 0.9)
+    reads = []
+    orphans = maintenance.orphans
+
+    def noted(cursor):
+        reads.append(cursor.memory)
+        return orphans(cursor)
+
+    monkeypatch.setattr(maintenance, "orphans", noted)
+    written(library, 0)
+    assert reads == [None]  # that of a write
+    assert counted(library) == 0

@@ -227,11 +227,18 @@ def _by_hand(function: Callable[..., Any]) -> list[Parameter]:
 
 
 def _names(declares: object) -> dict[str, Any]:
-    """Return what annotations of a module may name: of this module, too.
+    """Return what annotations of a module may name besides what it imports itself.
 
     A command need not import typer to be carried out.
     """
-    return globals() | vars(sys.modules[declares.__module__])
+    ours = {
+        "typer": typer,
+        "Collections": Collections,
+        "CollectionNames": CollectionNames,
+        "READ": READ,
+        "WRITTEN": WRITTEN,
+    }
+    return ours | vars(sys.modules[declares.__module__])
 
 
 def _fields(options: type[Any] | None) -> list[Parameter]:
