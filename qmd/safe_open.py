@@ -32,8 +32,8 @@ REPLACE_SECONDS = 2.0
 class NotRegularFile(OSError):
     """A link, pipe, folder or device in the place of a regular file."""
 
-    def __init__(self, path: Path) -> None:
-        problem = f"{path.name} has to be a file: it is a link, a pipe or a folder"
+    def __init__(self, path: Path | str) -> None:
+        problem = f"{Path(path).name} has to be a file: it is a link, a pipe or a folder"
         super().__init__(errno.EINVAL, problem, str(path))
 
 
@@ -49,7 +49,7 @@ else:
     and to get its bytes as they are."""
 
 
-def opened(path: Path, flags: int, mode: int = 0o600) -> int:
+def opened(path: Path | str, flags: int, mode: int = 0o600) -> int:
     """Open a regular file and return its descriptor.
 
     Raises:
@@ -57,7 +57,7 @@ def opened(path: Path, flags: int, mode: int = 0o600) -> int:
         OSError: it cannot be opened.
     """
     if sys.platform == "win32":
-        if path.is_dir():
+        if Path(path).is_dir():
             raise NotRegularFile(path)
         descriptor = windows.open_file(path, flags)  # a link is opened itself
         if not stat.S_ISREG(os.lstat(path).st_mode):

@@ -39,15 +39,17 @@ def lines() -> Iterator[Target]:
     from mcp_types import jsonrpc_message_adapter
     from pydantic import ValidationError
 
-    from qmd.surfaces.mcp.json_lines import line_problem, split_lines
+    from qmd.surfaces.mcp.json_lines import LineSplitter, line_problem
 
     def made(source: Bytes) -> Input:
         size = source.number(1, 200)
         return source.rest(), size
 
     def check(data: bytes, size: int) -> None:
-        pieces = iter([data[at : at + size] for at in range(0, len(data), size)])
-        found = list(split_lines(lambda: next(pieces, b"")))
+        splitter = LineSplitter()
+        pieces = [data[at : at + size] for at in range(0, len(data), size)]
+        found = [line for piece in pieces for line in splitter.split(piece)]
+        found += splitter.end()
         assert b"\n".join(found) == data.removesuffix(b"\n")
         for line in found:
             try:

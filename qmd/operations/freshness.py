@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qmd.named_tuple import NamedTuple
@@ -160,7 +159,7 @@ def text_of_file(
 
     most = MAX_READ_BYTES if index.database.stays_attached else hashes.SHORT
     try:
-        descriptor = safe_open.opened(Path(file), os.O_RDONLY)
+        descriptor = safe_open.opened(file, os.O_RDONLY)
         try:
             info = os.fstat(descriptor)
             is_here = info.st_size <= most and getattr(info, "st_blocks", 0) > 0
@@ -219,7 +218,7 @@ def is_stale(recorded: Recorded) -> bool:
     from qmd import safe_open
 
     try:
-        with os.fdopen(safe_open.opened(Path(place), os.O_RDONLY), "rb") as file:
+        with os.fdopen(safe_open.opened(place, os.O_RDONLY), "rb") as file:
             return hashes.checksum(file.read(MAX_COMPARED_BYTES + 1)) != recorded.checksum
     except OSError:  # a link that the collection follows, or no permission
         return recorded.mtime_ns >= 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmd import safe_open
@@ -168,7 +167,7 @@ def _inside(root: str, path: str, *, hidden: bool = False) -> bytes | None:
     if stored is None or (not hidden and any(part.startswith(".") for part in path.split("/"))):
         return None
     try:
-        with os.fdopen(safe_open.opened(Path(stored), os.O_RDONLY), "rb") as file:
+        with os.fdopen(safe_open.opened(stored, os.O_RDONLY), "rb") as file:
             # Only now: before, a folder could still have become a link.
             real = f"{paths.real(root).rstrip('/')}/{path}"
             is_there = paths.real(stored) == real

@@ -83,7 +83,7 @@ def snippet(
             taken, and the rest of the document not looked at.
     """
     lines = body.split("\n")
-    starts = _starts(lines)
+    starts = _starts(lines, match)
     floor = frontmatter_lines(lines)
     size = min(length, choice or length)
     (start, end), before = _best_lines(body, lines, starts, match, floor, size, distinct)
@@ -95,7 +95,11 @@ def snippet(
     return Snippet(first_match + 1, start + 1, tuple(shown))
 
 
-def _starts(lines: Sequence[str]) -> list[int]:
+def _starts(lines: list[str], match: Matcher) -> list[int]:
+    return match.compiled.line_starts(lines) if match.compiled else plainly_line_starts(lines)
+
+
+def plainly_line_starts(lines: Iterable[str]) -> list[int]:
     """Return where each line starts in its text, and where one after the last would."""
     return list(accumulate(map(_AND_BREAK, map(len, lines)), initial=0))
 
@@ -328,7 +332,7 @@ def cut(line: str, match: Matcher, length: int) -> str:
 def _densest(line: str, match: Matcher, length: int) -> tuple[int, int]:
     """Find the part of a line with the most distinct words of the query, near each other."""
     pieces = _PIECE.findall(line)
-    starts = _starts(pieces)
+    starts = _starts(pieces, match)
     text = "\n".join(pieces)
     matching = match.lines_with(text, starts)
     window = match.compiled.best_window if match.compiled else plainly_best_window

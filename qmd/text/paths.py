@@ -34,6 +34,9 @@ A file may have a backslash or a line break in its name; such a path is refused 
 the folder.
 """
 
+_UNRESERVED = pattern(r"[A-Za-z0-9._~/-]*+")
+"""Names that are their own percent-encoding. Source: RFC 3986, section 2.3."""
+
 _DRIVE = pattern(r"[A-Za-z]:[/\\]")
 
 _NO_NAME = pattern(
@@ -178,6 +181,8 @@ def place(root: str, path: str) -> str | None:
 
 def uri(collection: str, path: str) -> str:
     """Build `qmd://collection/path`, each segment percent-encoded and `/` kept."""
+    if _UNRESERVED.fullmatch(path) and _UNRESERVED.fullmatch(collection) and "/" not in collection:
+        return f"{SCHEME}{collection}/{path}"
     from urllib.parse import quote
 
     return f"{SCHEME}{quote(collection, safe='')}/{quote(path)}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qmd.ranking import matcher
 from qmd.ranking.matcher import COMPILED_WORDS, Matcher
-from qmd.ranking.snippets import cut, plainly_best_window, snippet
+from qmd.ranking.snippets import cut, plainly_best_window, plainly_line_starts, snippet
 
 line_words = pytest.importorskip("qmd.ranking.compiled.line_words")
 
@@ -145,3 +145,8 @@ def test_a_client_that_stays_searches_with_it(tmp_path):
         index.update()
         assert [each.file for each in index.search("tea")] == ["notes/tea.md"]
     assert matcher._compiled is line_words
+
+
+@given(st.lists(st.text(max_size=5)))
+def test_lines_start_at_the_same_places(lines):
+    assert line_words.line_starts(lines) == plainly_line_starts(lines)

@@ -14,6 +14,7 @@ def add_words(
     bit_of: dict[str, int],
     longest: int,
 ) -> None: ...
+def line_starts(lines: list[str]) -> list[int]: ...
 def best_window(
     starts: list[int],
     matching: Iterator[tuple[int, int]],

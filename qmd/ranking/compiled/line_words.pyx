@@ -93,6 +93,16 @@ def add_words(
             found[first + line] = met[line]
 
 
+def line_starts(list lines not None):
+    """Return where each line starts in its text. See `snippets.plainly_line_starts`."""
+    cdef Py_ssize_t at = 0
+    starts = [0]
+    for line in lines:
+        at += len(<str> line) + 1
+        starts.append(at)
+    return starts
+
+
 cdef inline bint is_plain(str text, Py_ssize_t start, Py_ssize_t end):
     """Check that a word of ASCII is one token. See `tokenizer.plain`."""
     cdef Py_ssize_t capitals = 0, smalls = 0, at

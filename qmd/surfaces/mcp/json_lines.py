@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from qmd.named_tuple import NamedTuple
@@ -73,28 +73,34 @@ def line_problem(line: bytes) -> Problem:
     return Problem(INVALID_REQUEST, "Invalid Request: this is not a message of JSON-RPC 2.0", known)
 
 
-def split_lines(read: Callable[[], bytes]) -> Iterator[bytes | Problem]:
-    """Lines of what `read` gives piece by piece; one that is too long is told of, and left out."""
-    held = bytearray()
-    skipping = False
-    while piece := read():
+class LineSplitter:
+    """Lines of an input that comes in pieces; one that is too long is told of, and left out."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._skipping = False
+
+    def split(self, piece: bytes) -> Iterator[bytes | Problem]:
+        """Yield the lines that end in a piece."""
         *ended, rest = piece.split(b"\n")
         for part in ended:
-            line = bytes(held) + part
-            held.clear()
-            if not skipping and len(line) <= MOST_BYTES:
-                yield line
-            elif not skipping:
-                yield _TOO_LONG
-            skipping = False
-        if not skipping:
-            held += rest
-        if len(held) > MOST_BYTES:
+            line = bytes(self._held) + part
+            self._held.clear()
+            if not self._skipping:
+                yield line if len(line) <= MOST_BYTES else _TOO_LONG
+            self._skipping = False
+        if not self._skipping:
+            self._held += rest
+        if len(self._held) > MOST_BYTES:
             yield _TOO_LONG
-            held.clear()
-            skipping = True
-    if held:
-        yield bytes(held)
+            self._held.clear()
+            self._skipping = True
+
+    def end(self) -> Iterator[bytes]:
+        """Yield what is behind the last newline."""
+        if self._held:
+            yield bytes(self._held)
+            self._held.clear()
 
 
 _TOO_LONG = Problem(

@@ -11,18 +11,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio import from_thread
 from anyio.abc import TaskGroup, TaskStatus
 from anyio.lowlevel import current_token
-from anyio.streams.memory import MemoryObjectReceiveStream
 
 from qmd.named_tuple import NamedTuple
-from qmd.surfaces.mcp.json_lines import Problem, split_lines
+from qmd.surfaces.mcp.json_lines import LineSplitter, Problem
 from qmd.surfaces.mcp.patience import Patience
 from qmd.surfaces.mcp.plain_session import PlainSession
 from qmd.surfaces.mcp.sdk_import import light
@@ -31,6 +31,10 @@ from qmd.surfaces.mcp.talk import Talk
 if TYPE_CHECKING:
     from qmd.surfaces.mcp.session import SdkSession
     from qmd.surfaces.tools.dispatch import Toolbox
+
+
+MOST_AT_ONCE = 1 << 16
+"""Bytes that one read takes: a pipe of Linux holds no more."""
 
 
 class Wire(NamedTuple):
@@ -133,41 +137,99 @@ async def _get_ready(toolbox: Toolbox, begun: anyio.Event) -> None:
 
 
 @asynccontextmanager
-async def _lines(
-    wire: Wire, patience: Patience
-) -> AsyncIterator[MemoryObjectReceiveStream[bytes | Problem]]:
-    """Yield the lines of the input, until its end or a signal to stop.
+async def _lines(wire: Wire, patience: Patience) -> AsyncIterator[InputLines]:
+    """Give the lines of the input, until its end or a signal to stop.
 
     Args:
         patience: with what is under way; a signal that comes later shortens it.
     """
-    send, receive = anyio.create_memory_object_stream[bytes | Problem](0)
+    async with anyio.create_task_group() as tasks, _pieces(wire.input) as next_piece:
+        lines = InputLines(next_piece, patience)
+        if sys.platform != "win32":  # where Ctrl-C raises KeyboardInterrupt
+            await tasks.start(lines.end_on_signal)
+        yield lines
+        tasks.cancel_scope.cancel()
+
+
+class InputLines:
+    """The lines of the input.
+
+    Args:
+        next_piece: reads bytes, none at the end.
+        patience: see `_lines`.
+    """
+
+    def __init__(self, next_piece: Callable[[], Awaitable[bytes]], patience: Patience) -> None:
+        self._next_piece = next_piece
+        self._patience = patience
+        self._splitter = LineSplitter()
+        self._lines: deque[bytes | Problem] = deque()
+        self._reading = anyio.CancelScope()
+        self._has_ended = False
+
+    def __aiter__(self) -> InputLines:
+        return self
+
+    async def __anext__(self) -> bytes | Problem:
+        while not self._lines and not self._has_ended:
+            with anyio.CancelScope() as self._reading:
+                piece = await self._next_piece()
+                self._has_ended |= not piece
+                self._lines.extend(self._splitter.split(piece) if piece else self._splitter.end())
+        if not self._lines:
+            raise StopAsyncIteration
+        return self._lines.popleft()
+
+    async def end_on_signal(self, *, task_status: TaskStatus[None]) -> None:
+        """End the lines with a signal; one that comes when they have ended shortens the wait."""
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            task_status.started()
+            async for _ in signals:
+                if self._has_ended:
+                    self._patience.hurry()
+                self.end()
+
+    def end(self) -> None:
+        """End the lines; those that have come and are not taken yet are left."""
+        self._has_ended = True
+        self._lines.clear()
+        self._reading.cancel()
+
+
+@asynccontextmanager
+async def _pieces_in_loop(descriptor: int) -> AsyncIterator[Callable[[], Awaitable[bytes]]]:
+    """Give what reads an input as soon as there is something, without a thread to wake up."""
+
+    async def next_piece() -> bytes:
+        with suppress(PermissionError):  # of a file, which has no need to be waited for
+            await anyio.wait_readable(descriptor)
+        return os.read(descriptor, MOST_AT_ONCE)
+
+    yield next_piece
+
+
+@asynccontextmanager
+async def _pieces_in_thread(descriptor: int) -> AsyncIterator[Callable[[], Awaitable[bytes]]]:
+    """Give what reads an input for which an event loop cannot wait, in a thread without a join."""
+    send, receive = anyio.create_memory_object_stream[bytes](0)
     token = current_token()
 
     def read() -> None:
-        """Read in a separate thread without a join, since a read cannot be interrupted."""
         try:
-            for line in split_lines(lambda: os.read(wire.input, 1 << 16)):
-                try:
-                    from_thread.run_sync(send.send_nowait, line, token=token)
-                except anyio.WouldBlock:
-                    from_thread.run(send.send, line, token=token)
+            while piece := os.read(descriptor, MOST_AT_ONCE):
+                from_thread.run(send.send, piece, token=token)
             from_thread.run_sync(send.close, token=token)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
             return  # the server has ended first
 
-    async def end_on_signal(*, task_status: TaskStatus[None]) -> None:
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            task_status.started()
-            async for _ in signals:
-                if not send.statistics().open_send_streams:
-                    patience.hurry()
-                send.close()
+    async def next_piece() -> bytes:
+        with suppress(anyio.EndOfStream):
+            return await receive.receive()
+        return b""
 
-    async with anyio.create_task_group() as tasks:
-        if sys.platform != "win32":  # where Ctrl-C raises KeyboardInterrupt
-            await tasks.start(end_on_signal)
-        threading.Thread(target=read, name="qmd-stdin", daemon=True).start()
-        with send, receive:
-            yield receive
-        tasks.cancel_scope.cancel()
+    threading.Thread(target=read, name="qmd-stdin", daemon=True).start()
+    with send, receive:
+        yield next_piece
+
+
+_pieces = _pieces_in_thread if sys.platform == "win32" else _pieces_in_loop

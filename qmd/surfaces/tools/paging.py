@@ -13,9 +13,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from qmd.named_tuple import NamedTuple
 from qmd.surfaces.tools.arguments import InvalidArguments
-from qmd.surfaces.tools.run_operation import OperationRunner, ToolCall
+from qmd.surfaces.tools.run_operation import ToolCall
 from qmd.surfaces.tools.schemas import PREFIX
 from qmd.surfaces.tools.schemas.derive import CURSOR
 
@@ -34,18 +33,31 @@ FOREIGN = (
 STALE = "Documents have changed since this cursor was given. Leave it out to begin anew."
 
 
-class AnswerPage(NamedTuple):
+class AnswerPage:
     """A part of a long answer.
 
     Attributes:
         offset: what comes before it.
         limit: results of it at most.
-        digests: of the call and of the documents.
     """
 
-    offset: int
-    limit: int
-    digests: bytes
+    def __init__(self, offset: int, limit: int, call: bytes, state: bytes | None) -> None:
+        """Note the digests of the call, and of the documents if a cursor has one."""
+        self.offset = offset
+        self.limit = limit
+        self._call = call
+        self._state = state
+
+    def check(self, index: Index) -> None:
+        """Note the state of the documents, before the answer is found in them.
+
+        Raises:
+            InvalidArguments: documents have changed since the cursor was given.
+        """
+        state = _digest(index.read(_state, key="documents/state"))
+        if self._state not in (None, state):
+            raise InvalidArguments(STALE)
+        self._state = state
 
     @property
     def end(self) -> int:
@@ -54,26 +66,26 @@ class AnswerPage(NamedTuple):
 
     def after(self, given: int) -> str:
         """Return the cursor of the page behind so many results of this one."""
-        data = (self.offset + given).to_bytes(OFFSET) + self.digests
+        assert self._state is not None, "a page is checked first"
+        data = (self.offset + given).to_bytes(OFFSET) + self._call + self._state
         return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-async def page_of(runner: OperationRunner, call: ToolCall, asked: Mapping[str, Any]) -> AnswerPage:
-    """Return the page that a call asks for.
+def page_of(call: ToolCall, asked: Mapping[str, Any]) -> AnswerPage:
+    """Return the page that a call asks for, to be checked before its answer is found.
 
     Args:
         asked: the arguments, with defaults.
 
     Raises:
-        InvalidArguments: the cursor is none, belongs to another call, or documents have changed.
+        InvalidArguments: the cursor is none, or belongs to another call.
     """
     name = call.tool.name.removeprefix(PREFIX)
     same = {key: each for key, each in asked.items() if key not in (CURSOR, "limit", "offset")}
     call_digest = _digest(json.dumps([name, same], sort_keys=True))
-    state_digest = _digest(await runner.read(_state, runner.engine))
     given = asked.get(CURSOR)
     if given is None:
-        return AnswerPage(asked.get("offset", 0), asked["limit"], call_digest + state_digest)
+        return AnswerPage(asked.get("offset", 0), asked["limit"], call_digest, None)
     try:
         data = base64.b64decode(given + "==", altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as error:
@@ -82,19 +94,15 @@ async def page_of(runner: OperationRunner, call: ToolCall, asked: Mapping[str, A
         raise InvalidArguments(NO_CURSOR)
     if data[OFFSET : OFFSET + DIGEST] != call_digest:
         raise InvalidArguments(FOREIGN)
-    if data[OFFSET + DIGEST :] != state_digest:
-        raise InvalidArguments(STALE)
-    return AnswerPage(int.from_bytes(data[:OFFSET]), asked["limit"], data[OFFSET:])
+    return AnswerPage(
+        int.from_bytes(data[:OFFSET]), asked["limit"], call_digest, data[OFFSET + DIGEST :]
+    )
 
 
-def _state(index: Index) -> str:
-    """Return the state of the documents, which is computed once for each state of the index."""
-
-    def look(cursor: Cursor) -> str:
-        [(state, _)] = cursor.run("documents/state")
-        return str(state)
-
-    return index.read(look, key="documents/state")
+def _state(cursor: Cursor) -> str:
+    """Return the state of the documents."""
+    [(state, _)] = cursor.run("documents/state")
+    return str(state)
 
 
 def _digest(text: str) -> bytes:

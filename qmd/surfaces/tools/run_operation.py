@@ -105,11 +105,19 @@ class OperationRunner:
             cancellation.CURRENT.reset(token)
         raise self.engine.database.busy_for(ENOUGH) or NotReady(ENOUGH)
 
-    async def run(self, function: Callable[..., Any], asked: Mapping[str, Any], **more: Any) -> Any:
+    async def run(
+        self,
+        function: Callable[..., Any],
+        asked: Mapping[str, Any],
+        *,
+        first: Callable[[Index], None] | None = None,
+        **more: Any,
+    ) -> Any:
         """Run an operation: in the event loop if it is a coroutine function, else in a thread.
 
         Args:
             asked: its arguments by their names in JSON.
+            first: called in the thread of an operation that has one, before it.
             more: further arguments, by their names in Python.
 
         Raises:
@@ -121,7 +129,7 @@ class OperationRunner:
         try:
             with self.engine.during(operation):
                 if not operation.is_async:
-                    found = await to_thread.run_sync(work, limiter=limiter)
+                    found = await to_thread.run_sync(self._after, first, work, limiter=limiter)
                 elif operation.writes:
                     found = await work()
                 else:
@@ -130,3 +138,9 @@ class OperationRunner:
                 return self.engine.ended(found)
         except InvalidArgument as error:
             raise error.named(json_name(operation, error.parameter)) from error
+
+    def _after(self, first: Callable[[Index], None] | None, work: Callable[[], Found]) -> Found:
+        """Return the result of `work`, after what comes first."""
+        if first is not None:
+            first(self.engine)
+        return work()

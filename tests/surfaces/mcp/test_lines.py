@@ -8,13 +8,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qmd.surfaces.mcp.json_lines import MOST_BYTES, Problem, line_problem, message_of, split_lines
+from qmd.surfaces.mcp.json_lines import (
+    MOST_BYTES,
+    LineSplitter,
+    Problem,
+    line_problem,
+    message_of,
+)
 
 
-def pieces(*given: bytes):
-    """What reads these, one after the other."""
-    rest = iter(given)
-    return lambda: next(rest, b"")
+def split(*pieces: bytes):
+    """The lines of an input that comes in these pieces."""
+    splitter = LineSplitter()
+    return [line for piece in pieces for line in splitter.split(piece)] + list(splitter.end())
 
 
 @pytest.mark.parametrize(
@@ -28,7 +34,7 @@ def pieces(*given: bytes):
     ],
 )
 def test_lines_may_come_in_any_pieces(given, lines):
-    assert list(split_lines(pieces(*given))) == lines
+    assert split(*given) == lines
 
 
 @given(
@@ -52,7 +58,7 @@ def test_any_line_is_a_message_or_told_why_not(fields):
 
 def test_a_line_too_long_is_told_of_once_and_costs_no_memory():
     half = b"x" * (MOST_BYTES // 2 + 1)
-    found_lines = list(split_lines(pieces(half, half, half, b"tail\nnext\n", half, half)))
+    found_lines = split(half, half, half, b"tail\nnext\n", half, half)
     assert [line if isinstance(line, bytes) else "long" for line in found_lines] == [
         "long",
         b"next",

@@ -8,8 +8,11 @@ import subprocess
 import sys
 from contextlib import closing, suppress
 
+import anyio
 import pytest
 
+from qmd.surfaces.mcp.patience import Patience
+from qmd.surfaces.mcp.stdio import InputLines
 from tests.models.remote.fake_endpoint import FakeEndpoint
 from tests.surfaces.mcp.server_process import INITIALIZE, INITIALIZED, LONG, SLOW, found, request
 
@@ -119,3 +122,41 @@ def test_a_client_that_reads_no_more_ends_the_server():
         process.stdin.write(json.dumps(request(1, "status")).encode() + b"\n")
         process.stdin.flush()
         assert process.wait(LONG) == 0
+
+
+THREADED = """
+import sys
+from qmd.__main__ import main
+from qmd.surfaces.mcp import stdio
+
+stdio._pieces = stdio._pieces_in_thread
+sys.argv = ["qmd", "mcp"]
+main()
+"""
+"""The server, as it reads its input on Windows."""
+
+
+@pytest.mark.parametrize("how", ["the end of its input", "a signal"])
+def test_input_that_an_event_loop_cannot_wait_for_is_read_in_a_thread(serve, how):
+    server = serve(sys.executable, "-c", THREADED)
+    server.hello()
+    server.send(request(1, "search", query="tea"), b"{bad", request(2, "search", query="tea"))
+    assert {server.receive()["id"] for _ in range(3)} == {1, None, 2}
+    if how == "a signal":
+        server.process.send_signal(signal.SIGTERM)
+        assert server.ended() == (0, [])
+    else:
+        assert server.end() == (0, [])
+
+
+def test_lines_that_came_before_the_end_and_are_not_taken_yet_are_left():
+    async def main() -> list[object]:
+        lines = InputLines(next_piece, Patience())
+        found = [await anext(lines)]
+        lines.end()
+        return found + [line async for line in lines]
+
+    async def next_piece() -> bytes:
+        return b"first\nsecond\nthi"
+
+    assert anyio.run(main) == [b"first"]

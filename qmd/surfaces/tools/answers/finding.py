@@ -23,10 +23,9 @@ async def answer_search(runner: OperationRunner, call: ToolCall) -> Reply:
     """Answer `search`."""
     asked = read(call.tool, call.given)
     question, least = question_of(asked), asked["minScore"]
-    with runner.during(search):  # its page depends on the documents that it may find
-        page = await page_of(runner, call, asked)
+    page = page_of(call, asked)
     wanted = {"minScore": lowest_shown_as(least), "limit": page.end}
-    found = await runner.run(search, asked | wanted)
+    found = await runner.run(search, asked | wanted, first=page.check)
     return finding_reply.results(question, found, least, page, most=asked.get("maxTokens"))
 
 
@@ -56,9 +55,10 @@ async def answer_context(runner: OperationRunner, call: ToolCall) -> Reply:
 async def answer_grep(runner: OperationRunner, call: ToolCall) -> Reply:
     """Answer `grep`."""
     asked = read(call.tool, call.given)
-    page = await page_of(runner, call, asked)
+    page = page_of(call, asked)
     # One more than is shown tells whether there are more.
-    found = await runner.run(grep, asked | {"limit": page.end + 1})
+    wanted = {"limit": page.end + 1}
+    found = await runner.run(grep, asked | wanted, first=page.check)
     return finding_reply.lines(asked["pattern"], found, page)
 
 

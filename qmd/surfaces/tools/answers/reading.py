@@ -51,7 +51,8 @@ async def _folder(runner: OperationRunner, name: str) -> Reply | None:
 async def answer_ls(runner: OperationRunner, call: ToolCall) -> Reply:
     """Answer `ls`."""
     asked = read(call.tool, call.given)
-    page = await page_of(runner, call, asked)
+    page = page_of(call, asked)
+    await runner.read(page.check, runner.engine)
     by = asked.pop("by", None)
     if asked.get("path") is None and asked.get("since") is None and by is None:
         return finding_reply.collections(await runner.read(runner.engine.overview), page)
