@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import chain
-from operator import or_
 from typing import TYPE_CHECKING
 
 from qmd.patterns import pattern
@@ -132,10 +131,14 @@ class Matcher:
     def _bits_in(self, text: str) -> int:
         if text.isascii():
             return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
+        return self._bits_of(text, tokenizer.fold(text.replace(tokenizer.SOFT_HYPHEN, "")))
+
+    def _bits_of(self, text: str, folded: str) -> int:
         bits = 0
-        folded = tokenizer.fold(text.replace(tokenizer.SOFT_HYPHEN, ""))
         if any(part in folded for part in self._parts):
-            bits = reduce(or_, map(self._bit, tokenizer.split(text, segmented=False)), 0)
+            known = self._known
+            for word in tokenizer.split(text, segmented=False):
+                bits |= known[word] if word in known else self._bit(word)
         if self._texts:
             lowered = text.lower()
             for wanted, bit in self._texts:
@@ -180,11 +183,24 @@ class Matcher:
             room = min(2 * room, AT_ONCE)
             found = self._met(plain, lowered, starts, range(begin, end), apart)
             first, last = bisect_left(others, begin), bisect_left(others, end)
-            for line in others[first:last]:
-                bits = self._bits_in(text[starts[line] : starts[line + 1] - 1])
-                if bits:
-                    found[line] = bits
+            if first < last:
+                found |= self._met_in_others(text, starts, others[first:last])
             yield sorted(found.items())
+
+    def _met_in_others(
+        self, text: str, starts: Sequence[int], numbers: Sequence[int]
+    ) -> dict[int, int]:
+        """Return the bits of query words in some lines, at least one, with any characters.
+
+        They are folded together, which takes a fifth of the time that folding each would.
+        """
+        lines = [text[starts[line] : starts[line + 1] - 1] for line in numbers]
+        folded = tokenizer.fold("\n".join(lines).replace(tokenizer.SOFT_HYPHEN, "")).split("\n")
+        each = (
+            self._bits_in(line) if line.isascii() else self._bits_of(line, within)
+            for line, within in zip(lines, folded, strict=True)
+        )
+        return {line: bits for line, bits in zip(numbers, each, strict=True) if bits}
 
     def _met(
         self,

@@ -70,6 +70,8 @@ _LETTERS = str.maketrans(
 Source: Lucene, ASCIIFoldingFilter, ArabicNormalizer and PersianNormalizer.
 """
 
+_LETTER = pattern(f"[{''.join(map(chr, _LETTERS))}]")
+
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _LATIN = pattern("[ao]e|(?<![aeiouqy])ue|aa")
 """Two letters for one of German or Scandinavian. Source: Lucene, GermanNormalizer, for `ue`."""
@@ -316,8 +318,13 @@ def fold(word: str) -> str:
     """Fold case, accents, points and width: `Zürich` and `ＺＵＲＩＣＨ` become `zurich`."""
     if word.isascii():
         return word.lower()
-    apart = _DIACRITIC.sub("", unicodedata.normalize("NFKD", word)).casefold()
-    folded = unicodedata.normalize("NFC", _DIACRITIC.sub("", apart).translate(_LETTERS))
+    apart = _DIACRITIC.sub("", unicodedata.normalize("NFKD", word))
+    folded = apart.casefold()
+    if len(folded) != len(apart):  # some letters become one with a diacritic
+        folded = _DIACRITIC.sub("", folded)
+    if _LETTER.search(folded):  # most texts have none, and to translate takes most of the time
+        folded = folded.translate(_LETTERS)
+    folded = unicodedata.normalize("NFC", folded)
     return folded if folded.isascii() else _DIGIT.sub(_digit, folded)
 
 

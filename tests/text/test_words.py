@@ -180,6 +180,26 @@ def test_fold_takes_away_case_accents_and_width(word, expected):
     assert tokenizer.fold(word) == expected
 
 
+@given(MIXED)
+@example("İŉΐᾳ")
+@example("Łódź œuvre\nĲsselmeer ﬁn")
+@settings(deadline=None)
+def test_fold_takes_all_steps_where_they_do_something(text):
+    apart = tokenizer._DIACRITIC.sub("", unicodedata.normalize("NFKD", text)).casefold()
+    letters = tokenizer._DIACRITIC.sub("", apart).translate(tokenizer._LETTERS)
+    digits = (
+        str(unicodedata.decimal(each)) if each.isdecimal() else each
+        for each in unicodedata.normalize("NFC", letters)
+    )
+    assert tokenizer.fold(text) == "".join(digits)
+
+
+@given(st.lists(MIXED.filter(lambda text: "\n" not in text)))
+@settings(deadline=None)
+def test_lines_folded_together_are_those_folded_one_by_one(lines):
+    assert tokenizer.fold("\n".join(lines)) == "\n".join(map(tokenizer.fold, lines))
+
+
 def test_dakuten_and_vowel_signs_are_kept_for_they_make_another_word():
     assert tokenizer.fold("が") != tokenizer.fold("か")
     assert tokenizer.fold("हिन्दी") == "हिन्दी"
