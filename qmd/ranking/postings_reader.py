@@ -15,7 +15,7 @@ from qmd.ranking.postings import ALL_ROWS
 from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment, joined
 from qmd.ranking.sidecar_file import Packed, Packer
 from qmd.storage.cursor import Cursor
-from qmd.storage.statements import given
+from qmd.storage.statements import filled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -364,7 +364,9 @@ def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.astype(np.uint8 if most < 256 else np.uint16 if most < _WIDE else np.uint32)
 
 
-def _columns(cursor: Cursor, name: str, asked: Mapping[str, object]) -> dict[str, NDArray[Any]]:
-    text, taken = given(name, asked)
-    found: dict[str, NDArray[Any]] = cursor.connection.execute(text, dict(taken)).fetchnumpy()
+def _columns(
+    cursor: Cursor, name: str, asked: Mapping[str, int | None]
+) -> dict[str, NDArray[Any]]:
+    text = filled(name, **asked)
+    found: dict[str, NDArray[Any]] = cursor.connection.execute(text).fetchnumpy()
     return found
