@@ -317,7 +317,7 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
     def of_texts(unknown: list[str]) -> dict[str, Links]:
         asked = {numbers[hashed]: hashed for hashed in unknown}
         further = _further(cursor, min(asked))
-        if len(asked) + len(further) <= FEW_PAGES:
+        if not further and len(unknown) <= FEW_PAGES:
             return {
                 hashed: read_links(*row)
                 for hashed in unknown
