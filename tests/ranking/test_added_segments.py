@@ -108,8 +108,8 @@ def test_the_order_of_documents_in_the_table_does_not_matter(warm, engine, loads
         ):
             cursor.connection.execute(step)
 
-    warm.engine.database.write(move)
     adds(warm, "j")
+    warm.engine.database.write(move)
     agree(warm, engine)
     assert sizes(engine) == [2, 9, 1]
     assert loads == [9, 1]
