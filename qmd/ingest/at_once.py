@@ -14,11 +14,14 @@ from qmd.reports import Report
 from qmd.storage.database import Database
 
 
-def carry_out(database: Database, comparison: Comparison, readers: Readers) -> Report:
+def carry_out(
+    database: Database, comparison: Comparison, readers: Readers, *, groups: bool = False
+) -> Report:
     """Update one collection, whose comparison has just been made.
 
     Args:
         readers: of files that are no text.
+        groups: see `Batches`.
 
     Raises:
         CollectionNotFound: it was removed, or got another name.
@@ -29,7 +32,9 @@ def carry_out(database: Database, comparison: Comparison, readers: Readers) -> R
     report = Report(collection.name, collection.mask)
     for _ in range(ROUNDS):
         with ExitStack() as held:
-            batches = Batches(database, collection, report, comparison, held, readers)
+            batches = Batches(
+                database, collection, report, comparison, held, readers, groups=groups
+            )
             settled = all([_committed(batches), batches.remove()])
             batches.finish()
         if settled:

@@ -18,8 +18,9 @@ from qmd.ingest import batch_tables, columns, inversion, reader
 from qmd.ingest import commit as documents
 from qmd.ingest.batch_tables import Texts
 from qmd.ingest.commit import Batch
-from qmd.ingest.compare import Comparison
+from qmd.ingest.compare import Comparison, is_little
 from qmd.ingest.folder_changes import Change
+from qmd.ingest.grouping import group_few
 from qmd.ingest.indexed_terms import indexed_vocabulary
 from qmd.ingest.memory import keep_memory
 from qmd.ingest.reader import File
@@ -70,6 +71,8 @@ class Batches:
         report: counts of the update, which are increased.
         held: resources that the creator releases at the end.
         reading: readers of files that are not text.
+        groups: no other collection follows: the commit of a few changes, which is the only one,
+            also groups texts of a small index. Readers would read the state in between, too.
     """
 
     def __init__(
@@ -80,6 +83,8 @@ class Batches:
         comparison: Comparison,
         held: ExitStack,
         reading: Readers,
+        *,
+        groups: bool = False,
     ) -> None:
         self._reading = reading
         self._database = database
@@ -99,6 +104,7 @@ class Batches:
         self.changed = [each for each in changes if each.place is not None] if gone else changes
         self._gone = [change for change in gone if not self._found.is_unread(change.path)]
         self._moved = {change.hash: change for change in self._gone}
+        self._groups = groups and not self._gone and is_little([comparison])
 
     def cut(self) -> Iterator[list[Change]]:
         """Yield the changes in batches, the remainder of a division by `BATCH_FILES` first.
@@ -214,9 +220,12 @@ class Batches:
                 self._report.removed += len(gone.intersection(emptied))
             if made:
                 documents.keep_readings(cursor, batch_tables.of_readings(made))
-            return documents.put(cursor, batch) if batch is not None else set()
+            accepted = documents.put(cursor, batch) if batch is not None else set()
+            if accepted and self._groups:
+                group_few(cursor)
+            return accepted
 
-        accepted = set()
+        accepted = set[int]()
         if batch is not None or same or emptied or made:
             # All batches alike: a commit would join the smaller row groups of those before it.
             is_few = len(self.changed) < USUAL.row_group_size

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from qmd.ingest.near_duplicates import NamedText, groups_of, put_groups, signatures
-from qmd.ingest.regrouping import regrouped
+from qmd.ingest.regrouping import FEW_TEXTS, regrouped
 from qmd.ingest.sketches import sketches
 from qmd.storage.cursor import as_json
 
@@ -28,6 +28,12 @@ def settle(database: Database) -> None:
         IndexFailure: the index is busy or cannot be written.
     """
     database.sparingly(partial(_settle, database))
+
+
+def group_few(cursor: Cursor) -> None:
+    """Group the texts of a small index, in the transaction that has changed some."""
+    if cursor.one("documents/signed_texts") <= FEW_TEXTS:
+        _group(cursor)
 
 
 def _settle(database: Database) -> None:

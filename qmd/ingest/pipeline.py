@@ -42,6 +42,7 @@ async def update(
     comparison: Comparison | None = None,
     removes: bool = False,
     progress: Progress | None = None,
+    groups: bool = False,
 ) -> Report:
     """Update one collection.
 
@@ -50,6 +51,7 @@ async def update(
         comparison: made just before, if there is one.
         removes: documents of folders that have lost their files all at once.
         progress: callback after each batch.
+        groups: see `Batches`.
 
     Raises:
         RootMissing, RootUnreadable: its folder is not there, or cannot be read. Nothing is removed.
@@ -61,7 +63,9 @@ async def update(
             compared = partial(compare, database, collection, readers=readers, removes=removes)
             comparison = await to_thread.run_sync(compared)
         with SPARING, ExitStack() as held:
-            batches = Batches(database, collection, report, comparison, held, readers)
+            batches = Batches(
+                database, collection, report, comparison, held, readers, groups=groups
+            )
             settled = await _carried_out(batches, progress, readers.extractor)
         if settled:
             break

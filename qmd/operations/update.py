@@ -179,6 +179,7 @@ async def _updated(
                 comparison=comparison,
                 removes=removes,
                 progress=progress(collection) if progress else None,
+                groups=collection.name == chosen[-1].name,
             )
         except IndexFailure:
             raise
@@ -272,6 +273,7 @@ def _carried_out(
     from qmd.errors import CannotUpdate, CollectionNotFound
 
     reports, others = [], list[str]()
+    last = [each for each in compared.values() if each.changes][-1:]
     for comparison in compared.values():
         collection = comparison.collection
         begun(collection)
@@ -281,7 +283,7 @@ def _carried_out(
 
             try:
                 readers = index.readers(collection)
-                report = carry_out(index.database, comparison, readers)
+                report = carry_out(index.database, comparison, readers, groups=comparison in last)
             except (CollectionNotFound, CannotUpdate) as error:
                 if isinstance(error, CollectionNotFound) and not names:
                     # It was removed, or has another name by now.

@@ -2,7 +2,7 @@
 
 A search takes a tenth of the time that DuckDB takes, half of which is planning.
 
-The index has one to three segments: the mapped one, and documents that have been added since.
+The index has one to four segments: the mapped one, and documents that have been added since.
 Results equal those of the statements sql/search/{frequencies,any_of,phrases,bm25}: sums are
 computed in the same order.
 """

@@ -38,6 +38,13 @@ FEW_PAGES = 3
 """Pages whose links are read one by one, each in a third of the time of a join: of more, all
 together."""
 
+AHEAD, MOST_PAGES = 15, 2000
+"""Pages whose links a process that stays reads with those of another one, and lists of links of an
+index up to which it does: once it lets a writer in, it answers from what it has read."""
+
+FURTHER = "links read ahead"
+"""Kind of the cached hashes of texts whose links were read with those of another one."""
+
 _INDEXES = ("readme", "index", "_index")
 """Names of files that a link to their folder leads to."""
 
@@ -308,14 +315,20 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
     numbers = {hashed: number for number, hashed in hashes.items()}
 
     def of_texts(unknown: list[str]) -> dict[str, Links]:
-        if len(unknown) > FEW_PAGES:
-            found = of_documents([numbers[hashed] for hashed in unknown])
-            return {hashes[number]: links for number, links in found.items()}
-        return {
-            hashed: read_links(*row)
-            for hashed in unknown
-            for row in cursor.run("search/links_of_text", hash=hashed)
-        }
+        asked = {numbers[hashed]: hashed for hashed in unknown}
+        further = _further(cursor, min(asked))
+        if not further and len(unknown) <= FEW_PAGES:
+            return {
+                hashed: read_links(*row)
+                for hashed in unknown
+                for row in cursor.run("search/links_of_text", hash=hashed)
+            }
+        asked |= further
+        found = of_documents(list(asked))
+        if cursor.memory is not None:  # once: it may have none, or more than are cached
+            tried = dict.fromkeys(further.values())
+            cursor.memory.of_texts.add(FURTHER, tried, len(tried), most=CACHED)
+        return {asked[number]: links for number, links in found.items()}
 
     def of_documents(unknown: list[int]) -> dict[int, Links]:
         rows = cursor.again("search/links_of", ids=unknown)
@@ -327,6 +340,18 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
         known = cursor.each("links", numbers, of_texts, most=CACHED, size=_size, of_texts=True)
         found |= {number: known[hashed] for number, hashed in hashes.items() if hashed in known}
     return found
+
+
+def _further(cursor: Cursor, first: int) -> dict[int, str]:
+    """Return some lists of links from a document on that were not read yet, with their hashes."""
+    from qmd.ranking import bm25
+
+    postings, pages = bm25.held(cursor), bm25.link_pages(cursor)
+    if postings is None or cursor.memory is None or len(pages) > MOST_PAGES:
+        return {}
+    read = cursor.memory.of_texts.of("links").keys() | cursor.memory.of_texts.of(FURTHER).keys()
+    hashes = postings.shelf.hashes(sorted(number for number in pages if number > first))
+    return dict(islice((each for each in hashes.items() if each[1] not in read), AHEAD))
 
 
 def _size(links: Links) -> int:

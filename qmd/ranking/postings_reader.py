@@ -15,7 +15,7 @@ from qmd.ranking.postings import ALL_ROWS
 from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment, joined
 from qmd.ranking.sidecar_file import Packed, Packer
 from qmd.storage.cursor import Cursor
-from qmd.storage.statements import given
+from qmd.storage.statements import filled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,9 +31,9 @@ CHANGED, FEW = 0.1, 500
 """Share of new and removed documents from which on the sidecar is made anew, and the count that is
 too small for that: until then, what is new is read from the tables, in that share of the time."""
 
-SMALLER = 4
-"""Documents for each new one, up to which those added before are read again with it: there are two
-segments of added documents at most, and the later one is a quarter of the earlier one."""
+SMALLER, LADDER = 4, 3
+"""Documents for each new one, up to which those added before are read again with it, and segments
+of added documents at most: each is a quarter of the one before it."""
 
 _WIDE = 1 << 16
 
@@ -191,7 +191,7 @@ def extended(
     parts, new = known.parts, since.new
     if not new and since.state == parts[-1].state:
         return known, since.gone
-    while len(parts) > 2 or (len(parts) > 1 and len(parts[-1].digests) <= SMALLER * new):
+    while len(parts) > LADDER or (len(parts) > 1 and len(parts[-1].digests) <= SMALLER * new):
         new += len(parts.pop().digests)
     ids = joined([each.segment.documents.ids for each in parts])
     first = int(ids[-1]) + 1
@@ -229,7 +229,13 @@ def _state(cursor: Cursor, bound: int) -> tuple[TablesState, str]:
 
 
 def _digests(cursor: Cursor) -> dict[str, NDArray[Any]]:
-    return _columns(cursor, "held/digests", {})
+    """Load all documents with their digests, ascending by number."""
+    found = _columns(cursor, "held/digests", {})
+    ids = found["document_id"]
+    if not (ids[1:] > ids[:-1]).all():
+        order = ids.argsort()
+        found = {name: column[order] for name, column in found.items()}
+    return found
 
 
 def _segment(arrays: Mapping[str, NDArray[Any]], parts: int) -> Segment:
@@ -364,7 +370,7 @@ def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.astype(np.uint8 if most < 256 else np.uint16 if most < _WIDE else np.uint32)
 
 
-def _columns(cursor: Cursor, name: str, asked: Mapping[str, object]) -> dict[str, NDArray[Any]]:
-    text, taken = given(name, asked)
-    found: dict[str, NDArray[Any]] = cursor.connection.execute(text, dict(taken)).fetchnumpy()
+def _columns(cursor: Cursor, name: str, asked: Mapping[str, int | None]) -> dict[str, NDArray[Any]]:
+    text = filled(name, **asked)
+    found: dict[str, NDArray[Any]] = cursor.connection.execute(text).fetchnumpy()
     return found

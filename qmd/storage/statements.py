@@ -77,15 +77,18 @@ def without_header(name: str) -> str:
     return _HEADER.sub("", statement(name))
 
 
-def filled(name: str, **values: Path | str | int) -> str:
-    """Substitute values in a statement that takes no parameters, like ATTACH.
+def filled(name: str, **values: Path | str | int | None) -> str:
+    """Substitute values in a statement.
+
+    One like ATTACH takes no parameters; and by a parameter, DuckDB skips no row groups.
 
     Args:
         values: by parameter; others stay parameters.
     """
-    texts = {key: literal(value) for key, value in values.items()}
+    text, taken = given(name, values)
+    texts = {key: literal(value) for key, value in taken.items()}
     # All at once: a path may have the name of another value in it.
-    return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), without_header(name))
+    return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), text)
 
 
 def literal(value: object) -> str:

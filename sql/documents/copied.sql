@@ -1,10 +1,15 @@
 -- Texts that several documents have, other than short ones.
 --
 -- out  hash  text
+with several as (
+    select hash
+    from documents
+    group by hash
+    having count(*) > 1
+)
+
 select hash
-from documents
+from several
 join sketches using (hash)
 where octet_length(bins) > 0
-group by hash
-having count(*) > 1
 order by hash

@@ -1,4 +1,4 @@
--- A hash of each document, of all that its postings and its columns outside of the file depend on.
+-- A hash of each document, in no order, of all that its postings and its columns outside of the file depend on.
 --
 -- out  document_id  integer
 -- out  digest       ubigint
@@ -9,4 +9,3 @@ select
         title_length, path_length, body_length, path_start, body_start
     ) as digest
 from documents
-order by document_id

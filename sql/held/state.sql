@@ -7,23 +7,22 @@
 -- out  bound    bigint  of the words that there are now
 -- out  digest   text    of all words, whatever their order
 -- out  before   text    of the words before $bound
-with words_of_all as (
-    select value as digest
+with counted as (
+    select
+        max(value) filter (name = 'stale_postings') as stale,
+        max(value) filter (name = 'words_digest') as digest
     from counters
-    where name = 'words_digest'
+),
+
+added as (
+    select coalesce(bit_xor(md5_number_lower(word || ' ' || term_id)), 0) as digest
+    from words
+    where rowid >= $bound
 )
 
 select
-    (select max(version) from schema_migrations)
-    || ' ' || (select value from counters where name = 'stale_postings') as rules,
+    (select max(version) from schema_migrations) || ' ' || counted.stale as rules,
     (select coalesce(max(rowid) + 1, 0) from words) as bound,
-    words_of_all.digest::varchar as digest,
-    xor(
-        words_of_all.digest,
-        (
-            select coalesce(bit_xor(md5_number_lower(word || ' ' || term_id)), 0)
-            from words
-            where rowid >= $bound
-        )
-    )::varchar as before
-from words_of_all
+    counted.digest::varchar as digest,
+    xor(counted.digest, added.digest)::varchar as before
+from counted, added

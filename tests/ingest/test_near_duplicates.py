@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmd.ingest import near_duplicates, sketches
+from qmd.ingest import grouping, near_duplicates, sketches
 from qmd.ingest.near_duplicates import NamedText, around_leaders, differ
+from qmd.storage.database import Database
 from tests.ranking.texts import EDITED, TEA
 
 POSTING = st.tuples(st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(0, 90), max_size=30))
@@ -153,3 +154,65 @@ def test_an_index_from_before_gets_signatures_by_the_next_update(library):
     library.update()
     assert library.ask("select hash, bins from sketches order by hash") == before
     assert groups(library) == [["old/tea.md", "tea.md"]]
+
+
+@pytest.fixture
+def writes(monkeypatch):
+    """The writes of the index."""
+    made = []
+    write = Database.write
+
+    def noted(self, work, **options):
+        made.append(work)
+        return write(self, work, **options)
+
+    monkeypatch.setattr(Database, "write", noted)
+    return made
+
+
+def test_a_small_update_groups_texts_in_its_only_commit(library, writes):
+    library.write("one.md", TEA)
+    library.update()
+    writes.clear()
+    library.write("other.md", EDITED)
+    library.update()
+    assert len(writes) == 1
+    assert groups(library) == [["one.md", "other.md"]]
+
+
+def test_texts_of_several_collections_are_grouped_once(library, writes, monkeypatch):
+    grouped = []
+    group = grouping._group
+    monkeypatch.setattr(grouping, "_group", lambda cursor: grouped.append(group(cursor)))
+    library.configure("others")
+    library.write("one.md", TEA)
+    library.write("two.md", EDITED, collection="others")
+    library.update()
+    assert len(grouped) == 1
+    library.write("one.md", TEA + "\nMore of it.\n")
+    library.update()
+    assert len(grouped) == 2
+    assert groups(library) == [["one.md", "two.md"]]
+
+
+def test_texts_of_a_large_index_are_grouped_on_their_own(library, writes, monkeypatch):
+    library.write("one.md", TEA)
+    library.update()
+    writes.clear()
+    monkeypatch.setattr(grouping, "FEW_TEXTS", 1)
+    library.write("other.md", EDITED)
+    library.update()
+    assert len(writes) == 2
+    assert groups(library) == [["one.md", "other.md"]]
+
+
+def test_texts_are_grouped_after_documents_are_removed(library, writes):
+    library.write("one.md", TEA)
+    library.write("other.md", EDITED)
+    library.update()
+    writes.clear()
+    (library.root / "one.md").unlink()
+    library.write("new.md", "# New\n\nWater.\n")
+    library.update()
+    assert len(writes) == 3
+    assert groups(library) == []

@@ -14,6 +14,7 @@ from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.ranking import bm25, link_pages
 from qmd.ranking.link_pages import Links, Name, is_meant, points_to, read_links
+from qmd.storage.cursor import Cursor
 
 SUMMARY = """# Summary
 
@@ -96,6 +97,65 @@ def test_postings_in_memory_give_the_same(book):
         warm.close()
     assert before == after
     assert files(search(book.engine, asked[0]))[:2] == ["tea/green.md", "SUMMARY.md"]
+
+
+def lists(library, number):
+    """Write lists of links of several subjects, each with the page that it points to."""
+    for each in range(number):
+        subject = "abcdefghijklmnopqrstuvwxyz"[each] * 4
+        library.write(f"{each:02}.md", f"# L\n\n- [Brewing {subject}](on/{each}.md)\n" * 3)
+        library.write(f"on/{each}.md", f"# On it\n\nBrewing {subject} in water. " + "Very. " * 60)
+    library.update()
+
+
+@pytest.fixture
+def server(library):
+    """A process that stays, which holds the postings, and notes the statements that it runs."""
+    lists(library, 6)
+    made = Index(library.engine.place, library.engine.models.machine, warm=True, stays=True)
+    made.read(lambda cursor: None)
+    made.holder.prepare()
+    made.holder.settle()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Numbers of lists whose links were read, of each time."""
+    made = []
+    again = Cursor.again
+
+    def noted(self, name, /, **parameters):
+        if name == "search/links_of":
+            made.append(len(parameters["ids"]))
+        return again(self, name, **parameters)
+
+    monkeypatch.setattr(Cursor, "again", noted)
+    return made
+
+
+def test_links_of_further_lists_are_read_along(library, server, reads):
+    asked = [f"brewing {subject * 4}" for subject in "acf"]
+    expected = [files(search(library.engine, each)) for each in asked]
+    reads.clear()
+    assert [files(search(server, each)) for each in asked] == expected
+    assert reads == [6]
+
+
+def test_what_has_no_links_is_read_along_once(library, server, reads, monkeypatch):
+    monkeypatch.setattr(link_pages, "AHEAD", 3)
+    change = "update content set outline = null"
+    library.engine.database.write(lambda cursor: cursor.connection.execute(change))
+    search(server, "water")
+    for _ in range(4):
+        server.read(lambda cursor: link_pages._links(cursor, [min(bm25.link_pages(cursor))]))
+    assert reads == [4, 3]
+
+
+def test_of_an_index_with_many_lists_no_links_are_read_along(server, monkeypatch):
+    monkeypatch.setattr(link_pages, "MOST_PAGES", 5)
+    assert server.read(lambda cursor: link_pages._further(cursor, 0)) == {}
 
 
 def test_links_below_what_is_shown_are_not_read(book, monkeypatch):
