@@ -30,7 +30,7 @@ MANY_READ = 10_000
 """Documents from which on an update puts postings and words in order at its end, which takes a
 sixth of the time until then: after it, a command that searches takes a third less."""
 
-VERY_MANY_READ = 200_000
+VERY_MANY_READ = 50_000
 """Documents from which on an update returns the memory of their words to the system before it puts
 all in order. Of fewer, it takes longer to get it again than it is worth."""
 

@@ -20,7 +20,7 @@ from qmd.storage.statements import filled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PARTS, LARGE_PART = 8, 4_000_000
+PARTS, LARGE_PART = 8, 2_000_000
 """Parts of a whole index, which are read one after the other: a power of two; twice as many for an
 index with more occurrences than these for each part."""
 

@@ -51,6 +51,10 @@ MERGING_THREADS = 2
 SPARING_MEMORY = "256MB"
 """Buffers of DuckDB while a statement reads whole tables once: what it would cache is of no use."""
 
+MERGING_MEMORY = "400MB"
+"""Buffers of DuckDB for a slice of a merge, which uses half of them; the rest would only fill with
+what is not read again."""
+
 ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -75,17 +79,17 @@ class Writing(NamedTuple):
     Attributes:
         row_group_size: rows of new row groups.
         is_merge: what is written is sorted postings.
+        memory: of DuckDB's buffers at most, as DuckDB writes it; None: all that there is.
     """
 
     row_group_size: int
     is_merge: bool = False
+    memory: str | None = None
 
 
-USUAL, MANY, MERGE = (
-    Writing(LEAST_ROW_GROUP_SIZE),
-    Writing(ROW_GROUP_SIZE),
-    Writing(SORTED_ROW_GROUP_SIZE, is_merge=True),
-)
+USUAL, MANY = Writing(LEAST_ROW_GROUP_SIZE), Writing(ROW_GROUP_SIZE)
+LARGE_MERGE = Writing(SORTED_ROW_GROUP_SIZE, is_merge=True)
+MERGE = LARGE_MERGE._replace(memory=MERGING_MEMORY)
 
 
 class Attachment:
@@ -143,7 +147,7 @@ class Attachment:
         if sparing:
             self.spare()
         else:
-            self.grow()
+            self._set_limit(self._at_most(writing.memory or self._memory_limit))
         self._settle(is_merge=writing.is_merge)
         attach(
             self._engine(),

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.named_tuple import NamedTuple
+from qmd.storage.statements import filled
 
 if TYPE_CHECKING:
     from typing import Any, Protocol
@@ -179,6 +180,7 @@ def _end(data: bytes, start: int) -> int:
 
 def add_text_pieces(cursor: Cursor, hashed: str, data: bytes) -> None:
     """Store a long text in pieces. Its row of `content` is not changed."""
+    cursor.connection.execute(filled("store/buffer_row_groups", groups=1))  # five take 50 MB
     pieces, number = cut_in_pieces(data), 0
     while some := list(islice(pieces, WRITTEN)):
         with cursor.staged(pieces=_rows(hashed, number, some)):

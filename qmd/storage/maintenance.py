@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from qmd.errors import JobRunning
+from qmd.errors import JobRunning, NotEnoughMemory
 from qmd.named_tuple import NamedTuple
 from qmd.storage import catalog, long_texts
-from qmd.storage.attachment import MERGE
+from qmd.storage.attachment import LARGE_MERGE, MERGE
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand
@@ -219,7 +219,11 @@ def _merge(database: Database, now: MergeSize) -> None:
     step = LAST_TERM // now.slices + 1
     for at in range(now.slices):
         high = min((at + 1) * step - 1, LAST_TERM)
-        database.write(partial(_merge_slice, low=at * step, high=high), writing=MERGE)
+        work = partial(_merge_slice, low=at * step, high=high)
+        try:
+            database.write(work, writing=MERGE)
+        except NotEnoughMemory:
+            database.write(work, writing=LARGE_MERGE)
     database.write(partial(_finish, gone=gone))
 
 
@@ -239,8 +243,9 @@ def sort_words(database: Database) -> None:
 
 
 def _sort_words(cursor: Cursor) -> None:
-    for step in ("take", "clear", "put"):
-        cursor.run(f"words/{step}")
+    last = cursor.one("words/last")
+    cursor.run("words/put_sorted")
+    cursor.run("words/cut", last=last)
 
 
 def _finish(cursor: Cursor, *, gone: list[int]) -> None:

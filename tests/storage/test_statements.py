@@ -27,6 +27,7 @@ ENGINE = {
     "store/detach",
     "store/limit_memory",
     "store/limit_threads",
+    "store/buffer_row_groups",
     "store/limit_vacuum",
     "store/load_extension",
     "store/plan",

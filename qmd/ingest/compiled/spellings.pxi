@@ -16,9 +16,9 @@ for _byte in range(256):
     RANDOM[_byte] = int.from_bytes(os.urandom(8), "little")
 
 
-cdef struct Spelled:
-    uint64_t hash
-    int64_t at    # of its bytes among those of all
+cdef struct Spelled:  # of 12 bytes: there may be millions
+    uint32_t hash
+    uint32_t at   # of its bytes among those of all
     int32_t size  # in bytes
 
 
@@ -33,24 +33,28 @@ cdef cppclass Spellings:
         """The number of a word, which is new if it was not met before."""
         cdef size_t mask, place
         cdef int32_t number
+        cdef uint32_t low = <uint32_t> (hash ^ (hash >> 32))
         cdef Spelled word
         if 2 * this.words.size() >= this.places.size():
             this.widen()
         mask = this.places.size() - 1
-        place = (hash ^ (hash >> 32)) & mask
+        place = low & mask
         while True:
             number = this.places[place]
             if number < 0:
                 break
             if (
-                this.words[number].hash == hash
+                this.words[number].hash == low
                 and this.words[number].size == size
                 and memcmp(&this.letters[this.words[number].at], start, size) == 0
             ):
                 return number
             place = (place + 1) & mask
         number = <int32_t> this.words.size()
-        word.hash, word.at, word.size = hash, <int64_t> this.letters.size(), size
+        if this.letters.size() + size > UINT32_MAX:
+            with gil:
+                raise OverflowError("there are too many words")
+        word.hash, word.at, word.size = low, <uint32_t> this.letters.size(), size
         this.letters.insert(this.letters.end(), start, start + size)
         this.words.push_back(word)
         this.places[place] = number
@@ -62,7 +66,7 @@ cdef cppclass Spellings:
         cdef vector[int32_t] wider
         wider.resize(size, -1)
         for number in range(this.words.size()):
-            place = (this.words[number].hash ^ (this.words[number].hash >> 32)) & (size - 1)
+            place = this.words[number].hash & (size - 1)
             while wider[place] >= 0:
                 place = (place + 1) & (size - 1)
             wider[place] = <int32_t> number

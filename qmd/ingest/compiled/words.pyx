@@ -12,7 +12,9 @@ and since documents are gone through in order, all of them are written in order.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    INT32_MAX, UINT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
+)
 from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
@@ -40,9 +42,9 @@ for _code in range(256):
 
 
 cdef struct Word:
-    size_t first   # of its pieces
-    uint32_t count  # of its pieces
-    uint32_t width  # positions that it takes
+    uint32_t first  # of its pieces
+    uint16_t count  # of its pieces
+    uint16_t width  # positions that it takes
 
 
 cdef struct Piece:
@@ -273,7 +275,7 @@ cdef class Words:
         cdef uint8_t lower[LONGEST]
         cdef int32_t at, end
         cdef int32_t small = 0, large = 0, large_after = 0, others = 0
-        word.first, word.count, word.width = self.pieces.size(), 0, 1
+        word.first, word.count, word.width = <uint32_t> self.pieces.size(), 0, 1
         if self.every:
             self.words.push_back(word)
             self.foreign.push_back(number)
@@ -308,7 +310,7 @@ cdef class Words:
                     self.piece(&lower[at], end - at, word.width)
                 word.width += 1
                 at = end
-        word.count = <uint32_t> (self.pieces.size() - word.first)
+        word.count = <uint16_t> (self.pieces.size() - word.first)
         self.words.push_back(word)
         return 0
 
@@ -336,7 +338,8 @@ cdef class Words:
             if at == self.foreign.size():
                 raise ValueError("there are more definitions than words")
             word = &self.words[self.foreign[at]]
-            word.width, word.count, word.first = width, len(parts), self.pieces.size()
+            word.width, word.count = width, len(parts)
+            word.first = <uint32_t> self.pieces.size()
             for part, shift in parts:
                 folded = part.encode()
                 self.piece(<const uint8_t*> PyBytes_AS_STRING(folded), len(folded), shift)

@@ -1,2 +1,0 @@
--- Remove the words.
-delete from words
