@@ -11,14 +11,18 @@ with embedded as (
     where model_id = $model_id
     group by hash
     having bool_and(chunk_id in (select chunk_id from embeddings where model_id = $model_id))
+),
+
+asked as not materialized (
+    select hash
+    from documents
+    -- if $collections
+    where list_contains(from_json($collections, '["VARCHAR"]'), collection)
+    -- end
 )
 
 select
-    count(*) as documents,
-    count(*) - count(embedded.hash) as lacking,
+    (select count(*) from asked) as documents,
+    (select count(*) from asked)
+    - (select count(*) from asked where hash in (select embedded.hash from embedded)) as lacking,
     (select count(*) from embeddings where model_id = $model_id) as vectors
-from documents
-left join embedded on documents.hash = embedded.hash
--- if $collections
-where list_contains(from_json($collections, '["VARCHAR"]'), collection)
--- end
