@@ -11,18 +11,20 @@ with embedded as (
     where model_id = $model_id
     group by hash
     having bool_and(chunk_id in (select chunk_id from embeddings where model_id = $model_id))
-),
-
-asked as not materialized (
-    select hash
-    from documents
-    -- if $collections
-    where list_contains(from_json($collections, '["VARCHAR"]'), collection)
-    -- end
 )
 
 select
-    (select count(*) from asked) as documents,
-    (select count(*) from asked)
-    - (select count(*) from asked where hash in (select embedded.hash from embedded)) as lacking,
+    count(*) as documents,
+    count(*) - (
+        select count(*)
+        from documents
+        semi join embedded using (hash)
+        -- if $collections
+        where list_contains(from_json($collections, '["VARCHAR"]'), collection)
+        -- end
+    ) as lacking,
     (select count(*) from embeddings where model_id = $model_id) as vectors
+from documents
+-- if $collections
+where list_contains(from_json($collections, '["VARCHAR"]'), collection)
+-- end
