@@ -355,7 +355,6 @@ def word_count(cursor: Cursor) -> int:
     return int(cursor.one("words/count"))
 
 
-def known_words(cursor: Cursor, words: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """Return term id and term of the words that are in the index."""
-    rows: list[tuple[Any, ...]] = cursor.run("words/known", words=as_json(list(words)))
-    return {word: (term_id, term) for word, term_id, term in rows}
+def known_words(cursor: Cursor, words: Sequence[str]) -> dict[str, int]:
+    """Return the term ids of the words that are in the index."""
+    return dict(cursor.run("words/known", words=as_json(list(words))))

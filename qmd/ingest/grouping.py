@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from qmd.ingest.commit import lack_sketches
 from qmd.ingest.near_duplicates import NamedText, groups_of, put_groups, signatures
 from qmd.ingest.regrouping import FEW_TEXTS, regrouped
 from qmd.ingest.sketches import sketches
@@ -37,18 +38,19 @@ def group_few(cursor: Cursor) -> None:
 
 
 def _settle(database: Database) -> None:
-    while database.read(lambda cursor: cursor.one("documents/lack_sketches")):
+    if not database.read(_is_unsettled) or database.write(_group_signed):
+        return
+    while database.read(lack_sketches):
         rows = database.read(lambda cursor: cursor.run("documents/unsketched", limit=TEXTS))
         if not rows:
             break
         database.write(lambda cursor, rows=rows: _fill(cursor, rows))  # type: ignore[misc]
-    if database.read(_is_unsettled):
-        database.write(_group)
+    database.write(_group)
 
 
 def _is_unsettled(cursor: Cursor) -> bool:
     # The first one alone is quick; the others read all hashes or signatures.
-    asked = "unsettled", "has_ungrouped", "outdated_groups"
+    asked = "unsettled", "lack_sketches", "has_ungrouped", "outdated_groups"
     return any(cursor.one(f"documents/{name}") for name in asked)
 
 
@@ -80,6 +82,14 @@ def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[PostingColumns, list[str
         memoryview(offsets), memoryview(positions), none, memoryview(starts),
     )  # fmt: skip
     return found, list(hashes.values())
+
+
+def _group_signed(cursor: Cursor) -> bool:
+    """Group the texts if all have signatures, as nearly always; the hashes are read once."""
+    if lack_sketches(cursor):
+        return False
+    _group(cursor)
+    return True
 
 
 def _group(cursor: Cursor) -> None:

@@ -39,7 +39,7 @@ class _IndexedTerms:
         self.asked: set[str] = set()
 
     def resolve(self, words: list[str]) -> list[Term]:
-        """Resolve folded words to terms."""
+        """Resolve folded words to terms; the text of a term that the index has is left empty."""
         if not words:
             return []
         if self._met is None:
@@ -50,5 +50,5 @@ class _IndexedTerms:
         known = self._database.read(partial(commit.known_words, words=words))
         self.asked.update(known)
         unknown = [word for word in words if word not in known]
-        known.update(zip(unknown, terms(unknown), strict=True))
-        return [known[word] for word in words]
+        new = dict(zip(unknown, terms(unknown), strict=True))
+        return [new[word] if word in new else (known[word], "") for word in words]

@@ -20,10 +20,11 @@ from qmd.ingest.near_duplicates import (
     Signatures,
     grouped_pairs,
 )
-from qmd.ingest.sketches import BANDS, NearPair, NearSome
+from qmd.ingest.sketches import BANDS, SIZE, NearPair, NearSome
 from qmd.named_tuple import NamedTuple
+from qmd.storage.arrow import values
 from qmd.storage.cursor import as_json
-from qmd.storage.statements import statement
+from qmd.storage.statements import filled, statement
 
 if TYPE_CHECKING:
     from qmd.storage.cursor import Cursor
@@ -179,12 +180,12 @@ def regrouped(cursor: Cursor) -> bool:
 def _beside(cursor: Cursor, some: NearSome) -> Iterator[Signatures]:
     """Yield the texts that share a bucket with some; all texts, if those are many."""
     places, found = list[int](), bytearray()
-    rows = cursor.connection.execute(statement("documents/bins"))
-    while read := rows.fetchmany(AT_ONCE):
-        signed = b"".join([bins for _, bins in read])
-        for at in some.sharing(signed):
-            places.append(read[at][0])
-            found += read[at][1]
+    for low in range(0, cursor.one("documents/signed_places"), AT_ONCE):
+        text = filled("documents/bins", low=low, high=low + AT_ONCE)
+        for read, signed in values(cursor.connection, text):
+            for at in some.sharing(signed):
+                places.append(read.cast("q")[at])
+                found += signed[at * SIZE : (at + 1) * SIZE]
         if len(places) > MANY_BESIDE:
             yield from _all(cursor)
             return

@@ -120,7 +120,7 @@ class NearSome:
         self.firsts: list[str | None] = [None] * len(self.keys)
         self.pairs: set[NearPair] = set()
 
-    def sharing(self, bins: bytes) -> list[int]:
+    def sharing(self, bins: bytes | memoryview) -> list[int]:
         """Find other texts in buckets of these: no others matter to `compare`.
 
         Args:

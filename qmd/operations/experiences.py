@@ -149,7 +149,7 @@ class Experiences:
     def _terms(self, cursor: Cursor, words: Sequence[str]) -> list[int]:
         """Return the distinct terms of words; of a word unknown to the index, that of its stem."""
         known = commit.known_words(cursor, words)
-        terms = [term_id for term_id, _ in known.values()]
+        terms = list(known.values())
         unknown = [word for word in words if word not in known]
         terms += [term_id for term_id, _ in stem_terms(unknown)]
         return list(dict.fromkeys(terms))

@@ -155,17 +155,22 @@ class Holder:
             self._file = SidecarFile(self._database.path, POSTINGS)
         return self._file
 
-    def _sidecar(self, stamp: Stamp) -> MappedSegment | None:
-        """Map the sidecar, once while it is the same file; None if the file is no sidecar."""
+    def _sidecar(self, stamp: Stamp, *, checked: Stamp = ()) -> MappedSegment | None:
+        """Map the sidecar, once while it is the same file; None if the file is no sidecar.
+
+        Args:
+            checked: stamp of a file that was found whole.
+        """
         from qmd.ranking import postings_reader
 
         if self._known is None or self._known[0] != stamp:
             try:
-                packed = self._sidecar_file.mapped()
+                packed = self._sidecar_file.mapped(checked=checked)
             except OSError as error:
                 _note(error)
                 packed = None
-            self._known = stamp, packed and postings_reader.unpacked(packed)
+            is_checked = checked == stamp == self._sidecar_file.stamp()
+            self._known = stamp, packed and postings_reader.unpacked(packed, checked=is_checked)
         return self._known[1]
 
     def _hold(self, cursor: Cursor, stamp: Stamp, known: MappedSegment) -> bool:
@@ -239,9 +244,12 @@ class Holder:
             facts.note(FIT, fit)
 
     def _fit(self, cursor: Cursor) -> Fit | None:
-        """Compare the sidecar with the tables; None if a new one is better."""
+        """Compare the sidecar with the tables; None if a new one is better.
+
+        That a file is whole, and was noted of an earlier state of the index, is true of this one.
+        """
         from qmd.ranking import postings_reader
-        from qmd.ranking.postings import Fit
+        from qmd.ranking.postings import FIT, Fit
         from qmd.ranking.sidecar_format import NO_FILE, TIMES
 
         stamp = self._sidecar_file.stamp()
@@ -249,7 +257,9 @@ class Holder:
         if not is_settled(changed):
             time.sleep(SETTLED_NS / 1e9)
         is_told_apart = is_settled(changed)  # another file would have another stamp
-        known = self._sidecar(stamp)
+        facts = cursor.memory.facts if cursor.memory else None
+        noted = facts and facts.earlier(FIT, Fit.of)
+        known = self._sidecar(stamp, checked=noted.stamp if noted else NO_FILE)
         known = known and known._replace(added=())
         compared = known and postings_reader.compared(cursor, known)
         if known is None or compared is None or postings_reader.is_much(known, compared):

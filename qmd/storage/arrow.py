@@ -6,7 +6,7 @@ This replaces pyarrow, which takes longer to load than most updates take.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,21 @@ def fetched(
     rows: Any = connection.sql(text, params=given) if IS_2 else connection.execute(text, given)
     reader: pa.RecordBatchReader = rows.to_arrow_reader(batch_rows)
     return reader
+
+
+def values(connection: Connection, text: str) -> Iterator[tuple[memoryview, ...]]:
+    """Run a query without parameters and yield its columns as bytes, up to a million rows at once.
+
+    No object is made of a value, which takes three times as long. Of a column of texts or blobs,
+    these follow each other; none may be null.
+    """
+    import nanoarrow
+
+    load_arrow()
+    stream: Any = connection.sql(text)
+    for batch in nanoarrow.c_array_stream(stream.__arrow_c_stream__()):
+        columns = batch.view().children
+        yield tuple(memoryview(each.buffer(each.n_buffers - 1)).cast("B") for each in columns)
 
 
 class Column(NamedTuple):

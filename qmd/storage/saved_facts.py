@@ -55,7 +55,8 @@ class SavedFacts:
         self.version = version
         self.index = index
         self._state = self._current()
-        self._known = self._loaded()
+        state, self._earlier = self._loaded()
+        self._known = self._earlier if state == self._state else {}
         self._new: dict[str, object] = {}
 
     def has(self, name: str) -> bool:
@@ -66,6 +67,12 @@ class SavedFacts:
         """Return a fact from the file; None if it is not there. See `get`."""
         with suppress(*_OF_OTHERS):
             return made(self._known[name])
+        return None
+
+    def earlier(self, name: str, made: Callable[[Any], Fact]) -> Fact | None:
+        """Return a fact from the file, also of an earlier state of the index. See `known`."""
+        with suppress(*_OF_OTHERS):
+            return made(self._earlier[name])
         return None
 
     def note(self, name: str, fact: object) -> None:
@@ -120,23 +127,22 @@ class SavedFacts:
             return None
         return [FORM, __version__, *version, named]
 
-    def _loaded(self) -> dict[str, Any]:
-        """Load the facts of this state; none if the file is missing, damaged or of another one.
+    def _loaded(self) -> tuple[list[object], dict[str, Any]]:
+        """Load a state and its facts; none if the file is missing, damaged or of another version.
 
         After two writers at once, or one that was killed, the checksum does not match the text.
         """
-        if self._state is None:
-            return {}
         try:
             path = facts_path(self.index)
             with os.fdopen(safe_open.opened(path, os.O_RDONLY), "rb") as file:
                 digest, _, text = file.read(LARGEST + 100).partition(b"\n")
-            if digest.decode() != _checksum(text):
-                return {}
-            saved = json.loads(text)
-            return dict(saved["facts"]) if saved["state"] == self._state else {}
+            if digest.decode() == _checksum(text):
+                saved = json.loads(text)
+                if saved["state"][:2] == [FORM, __version__]:
+                    return saved["state"], dict(saved["facts"])
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
-            return {}
+            pass
+        return [], {}
 
 
 def _checksum(text: bytes) -> str:

@@ -15,10 +15,16 @@ with embedded as (
 
 select
     count(*) as documents,
-    count(*) - count(embedded.hash) as lacking,
+    count(*) - (
+        select count(*)
+        from documents
+        semi join embedded using (hash)
+        -- if $collections
+        where list_contains(from_json($collections, '["VARCHAR"]'), collection)
+        -- end
+    ) as lacking,
     (select count(*) from embeddings where model_id = $model_id) as vectors
 from documents
-left join embedded on documents.hash = embedded.hash
 -- if $collections
 where list_contains(from_json($collections, '["VARCHAR"]'), collection)
 -- end

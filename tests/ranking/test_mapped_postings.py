@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from qmd import processes
 from qmd.operations.index import Index
-from qmd.ranking import mapped_postings, postings, postings_loader
+from qmd.ranking import (
+    mapped_postings,
+    postings,
+    postings_loader,
+    segment_check,
+    sidecar_file,
+)
 from qmd.ranking.inverted_index import Inverted
 from qmd.storage import file_version
 from tests.library import Library, examples
@@ -201,6 +207,32 @@ def test_what_is_noted_is_not_compared_again(large, monkeypatch):
     engine = engine_of(large, stays=True)
     engine.holder.note_fit()  # nothing could use the note
     engine.close()
+
+
+def test_a_sidecar_that_was_found_whole_is_not_read_again_after_a_change(large, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError
+
+    large.write("new.md", "More milk in a cup.")
+    large.update()
+    large.engine.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(sidecar_file, "_checksum", never)
+        patch.setattr(segment_check, "is_whole", never)
+        note(large)
+    assert is_used(large, monkeypatch, ["milk cup"])
+
+
+def test_another_sidecar_is_read_after_a_change(large, monkeypatch):
+    large.write("new.md", "More milk in a cup.")
+    large.update()
+    large.engine.close()
+    content = bytearray(sidecar(large).read_bytes())
+    content[100] ^= 1
+    sidecar(large).write_bytes(content)
+    note(large)
+    assert sidecar(large).read_bytes() != content
+    assert is_used(large, monkeypatch, ["milk cup"])
 
 
 def test_where_nothing_was_compiled_the_tables_answer(large, monkeypatch):

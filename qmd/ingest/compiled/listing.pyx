@@ -9,6 +9,7 @@ import os
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint64_t
+from libcpp.algorithm cimport lower_bound
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
@@ -223,9 +224,6 @@ cdef extern from "Python.h":
 cdef extern from * nogil:
     """
     #include <string_view>
-    #include <unordered_map>
-
-    typedef std::unordered_map<std::string_view, size_t> Places;
 
     struct Facts { int64_t size, mtime, ctime; uint64_t inode; };
 
@@ -251,10 +249,6 @@ cdef extern from * nogil:
         bint operator==(const string_view &other)
         const char *data()
         size_t size()
-    cppclass Places:
-        size_t count(const string_view &key)
-        size_t &operator[](const string_view &key)
-        void reserve(size_t size)
     struct Facts:
         int64_t size
         int64_t mtime
@@ -285,10 +279,8 @@ def differing(
     cdef vector[string_view] names
     cdef vector[char] same = vector[char](count, 0)
     cdef vector[string_view] others
-    cdef Places places
     cdef Facts facts
     cdef string_view name
-    cdef bint is_indexed = False
     names.reserve(count)
     for at in range(count):
         text = PyUnicode_AsUTF8AndSize(paths[first + at], &length)
@@ -306,15 +298,10 @@ def differing(
             if expected < count and names[expected] == name:  # the table is mostly in this order
                 place = expected
             else:
-                if not is_indexed:
-                    is_indexed = True
-                    places.reserve(count)
-                    for at in range(count):
-                        places[names[at]] = at
-                if places.count(name) == 0:
+                place = lower_bound(names.begin(), names.end(), name) - names.begin()
+                if place == count or not names[place] == name:
                     others.push_back(name)
                     continue
-                place = places[name]
             expected = place + 1
             at = first + place
             if (
