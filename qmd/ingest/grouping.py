@@ -45,12 +45,17 @@ def _settle(database: Database) -> None:
         if not rows:
             break
         database.write(lambda cursor, rows=rows: _fill(cursor, rows))  # type: ignore[misc]
-    database.write(_group)
+    if database.read(_is_ungrouped):
+        database.write(_group)
 
 
 def _is_unsettled(cursor: Cursor) -> bool:
+    return _is_ungrouped(cursor) or lack_sketches(cursor)
+
+
+def _is_ungrouped(cursor: Cursor) -> bool:
     # The first one alone is quick; the others read all hashes or signatures.
-    asked = "unsettled", "lack_sketches", "has_ungrouped", "outdated_groups"
+    asked = "unsettled", "has_ungrouped", "outdated_groups"
     return any(cursor.one(f"documents/{name}") for name in asked)
 
 
