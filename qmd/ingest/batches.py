@@ -71,8 +71,8 @@ class Batches:
         report: counts of the update, which are increased.
         held: resources that the creator releases at the end.
         reading: readers of files that are not text.
-        groups: no other collection follows: the commit of a few changes, which is the only one,
-            also groups texts of a small index. Readers would read the state in between, too.
+        groups: no other collection follows: a commit of a few changes, usually the only one, also
+            groups texts of a small index. Readers would read the state in between, too.
     """
 
     def __init__(

@@ -32,8 +32,8 @@ def settle(database: Database) -> None:
 
 
 def group_few(cursor: Cursor) -> None:
-    """Group the texts of a small index, in the transaction that has changed some."""
-    if cursor.one("documents/signed_texts") <= FEW_TEXTS:
+    """Group the texts of a small index, if all have signatures, in the transaction of some."""
+    if cursor.one("documents/signed_texts") <= FEW_TEXTS and not lack_sketches(cursor):
         _group(cursor)
 
 

@@ -152,6 +152,9 @@ class Around:
 def regrouped(cursor: Cursor) -> bool:
     """Group the texts that have changed, and those near them.
 
+    Not in the transaction that adds their signatures: rows that are not committed have places that
+    are far behind all others.
+
     Returns:
         False: all texts are to be grouped, and nothing was done.
     """

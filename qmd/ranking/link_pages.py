@@ -327,7 +327,7 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
         found = of_documents(list(asked))
         if cursor.memory is not None:  # once: it may have none, or more than are cached
             tried = dict.fromkeys(further.values())
-            cursor.memory.of_texts.add(FURTHER, tried, len(tried), most=CACHED)
+            cursor.memory.of_texts.add(FURTHER, tried, len(tried), most=MOST_PAGES)
         return {asked[number]: links for number, links in found.items()}
 
     def of_documents(unknown: list[int]) -> dict[int, Links]:
@@ -349,9 +349,10 @@ def _further(cursor: Cursor, first: int) -> dict[int, str]:
     postings, pages = bm25.held(cursor), bm25.link_pages(cursor)
     if postings is None or cursor.memory is None or len(pages) > MOST_PAGES:
         return {}
-    read = cursor.memory.of_texts.of("links").keys() | cursor.memory.of_texts.of(FURTHER).keys()
+    read, tried = cursor.memory.of_texts.of("links"), cursor.memory.of_texts.of(FURTHER)
     hashes = postings.shelf.hashes(sorted(number for number in pages if number > first))
-    return dict(islice((each for each in hashes.items() if each[1] not in read), AHEAD))
+    others = (each for each in hashes.items() if each[1] not in read and each[1] not in tried)
+    return dict(islice(others, AHEAD))
 
 
 def _size(links: Links) -> int:

@@ -216,14 +216,15 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
 
 def _merge(database: Database, now: MergeSize) -> None:
     gone = database.read(_gone)
-    step = LAST_TERM // now.slices + 1
+    step, writing = LAST_TERM // now.slices + 1, MERGE
     for at in range(now.slices):
         high = min((at + 1) * step - 1, LAST_TERM)
         work = partial(_merge_slice, low=at * step, high=high)
         try:
-            database.write(work, writing=MERGE)
+            database.write(work, writing=writing)
         except NotEnoughMemory:
-            database.write(work, writing=LARGE_MERGE)
+            writing = LARGE_MERGE  # for the other slices, too: they are as large
+            database.write(work, writing=writing)
     database.write(partial(_finish, gone=gone))
 
 

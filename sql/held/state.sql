@@ -26,3 +26,4 @@ select
     counted.digest::varchar as digest,
     xor(counted.digest, added.digest)::varchar as before
 from counted, added
+where counted.digest is not null

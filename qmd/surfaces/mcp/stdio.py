@@ -7,13 +7,15 @@ SDK's server, or to what answers the first messages of most clients before that 
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import stat
 import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from qmd.surfaces.mcp.session import SdkSession
     from qmd.surfaces.tools.dispatch import Toolbox
 
+
+log = logging.getLogger("qmd.mcp")
 
 MOST_AT_ONCE = 1 << 16
 """Bytes that one read takes: a pipe of Linux holds no more."""
@@ -198,25 +202,26 @@ class InputLines:
 
 @asynccontextmanager
 async def _pieces_in_loop(descriptor: int) -> AsyncIterator[Callable[[], Awaitable[bytes]]]:
-    """Give what reads an input as soon as there is something, without a thread to wake up."""
+    """Give what reads a pipe or a socket as soon as there is something: no thread wakes up."""
 
     async def next_piece() -> bytes:
-        with suppress(PermissionError):  # of a file, which has no need to be waited for
+        while True:
             await anyio.wait_readable(descriptor)
-        return os.read(descriptor, MOST_AT_ONCE)
+            with suppress(BlockingIOError):  # another process has read it
+                return _read(descriptor)
 
     yield next_piece
 
 
 @asynccontextmanager
 async def _pieces_in_thread(descriptor: int) -> AsyncIterator[Callable[[], Awaitable[bytes]]]:
-    """Give what reads an input for which an event loop cannot wait, in a thread without a join."""
+    """Give what reads a terminal, a file or what Windows has, in a thread without a join."""
     send, receive = anyio.create_memory_object_stream[bytes](0)
     token = current_token()
 
     def read() -> None:
         try:
-            while piece := os.read(descriptor, MOST_AT_ONCE):
+            while piece := _read(descriptor):
                 from_thread.run(send.send, piece, token=token)
             from_thread.run_sync(send.close, token=token)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
@@ -232,4 +237,24 @@ async def _pieces_in_thread(descriptor: int) -> AsyncIterator[Callable[[], Await
         yield next_piece
 
 
-_pieces = _pieces_in_thread if sys.platform == "win32" else _pieces_in_loop
+def _read(descriptor: int) -> bytes:
+    """Read what there is; nothing at the end, which a client that is gone may have left so.
+
+    Raises:
+        BlockingIOError: there is nothing yet.
+    """
+    try:
+        return os.read(descriptor, MOST_AT_ONCE)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        log.debug("The input has ended: %s", error)
+        return b""
+
+
+def _pieces(descriptor: int) -> AbstractAsyncContextManager[Callable[[], Awaitable[bytes]]]:
+    """Give what reads an input; see the two ways."""
+    kind = os.fstat(descriptor).st_mode
+    if sys.platform != "win32" and (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
+        return _pieces_in_loop(descriptor)
+    return _pieces_in_thread(descriptor)

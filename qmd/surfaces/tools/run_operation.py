@@ -124,6 +124,7 @@ class OperationRunner:
             InvalidArgument: with the name that the parameter has in JSON.
         """
         operation = declaration.of(function)
+        assert first is None or not operation.is_async
         limiter = self.models if operation.asks_models else self.readers
         work = partial(function, self.engine, **arguments_of(operation, asked), **more)
         try:

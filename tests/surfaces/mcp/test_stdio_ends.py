@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import closing, suppress
@@ -12,7 +13,7 @@ import anyio
 import pytest
 
 from qmd.surfaces.mcp.patience import Patience
-from qmd.surfaces.mcp.stdio import InputLines
+from qmd.surfaces.mcp.stdio import InputLines, _pieces
 from tests.models.remote.fake_endpoint import FakeEndpoint
 from tests.surfaces.mcp.server_process import INITIALIZE, INITIALIZED, LONG, SLOW, found, request
 
@@ -160,3 +161,19 @@ def test_lines_that_came_before_the_end_and_are_not_taken_yet_are_left():
         return b"first\nsecond\nthi"
 
     assert anyio.run(main) == [b"first"]
+
+
+def test_an_input_that_breaks_off_has_ended():
+    ours, theirs = socket.socketpair()
+    with ours:
+        ours.send(b"never read")
+        theirs.send(b"first\nsec")
+
+        async def main() -> list[object]:
+            async with _pieces(ours.fileno()) as next_piece:
+                lines = InputLines(next_piece, Patience())
+                found = [await anext(lines)]
+                theirs.close()
+                return found + [line async for line in lines]
+
+        assert anyio.run(main) == [b"first", b"sec"]
