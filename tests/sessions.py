@@ -103,6 +103,15 @@ def _pattern(lines: list[str]) -> str:
     return "".join(
         r"(?:[^\n]*\n)*?"
         if line == "…"
-        else any_of_line.join(map(re.escape, line.split("…"))) + "\n"
+        else _about(any_of_line.join(map(re.escape, line.split("…")))) + "\n"
         for line in lines
+    )
+
+
+def _about(found: str) -> str:
+    """Allow scores a percent more and less: models round differently on other processors."""
+    return re.sub(
+        r"(?<=Score:\\ )\d+(?=%)",
+        lambda score: "(?:{}|{}|{})".format(*range(int(score[0]) - 1, int(score[0]) + 2)),
+        found,
     )
