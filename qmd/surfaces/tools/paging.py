@@ -10,8 +10,8 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qmd.surfaces.tools.arguments import InvalidArguments
 from qmd.surfaces.tools.run_operation import ToolCall
@@ -21,6 +21,8 @@ from qmd.surfaces.tools.schemas.derive import CURSOR
 if TYPE_CHECKING:
     from qmd.operations.index import Index
     from qmd.storage.cursor import Cursor
+
+Found = TypeVar("Found")
 
 DIGEST, OFFSET = 6, 4
 """Bytes of a digest and of a number in a cursor."""
@@ -47,6 +49,19 @@ class AnswerPage:
         self.limit = limit
         self._call = call
         self._state = state
+        self._has_cursor = state is not None
+
+    def found(self, index: Index, work: Callable[[], Found]) -> Found:
+        """Return what `work` finds in the documents that the page is of.
+
+        Raises:
+            InvalidArguments: documents have changed since the cursor was given.
+        """
+        self.check(index)
+        found = work()
+        if self._has_cursor:  # an update may have ended meanwhile
+            self.check(index)
+        return found
 
     def check(self, index: Index) -> None:
         """Note the state of the documents, before the answer is found in them.

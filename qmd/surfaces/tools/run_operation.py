@@ -44,6 +44,10 @@ class ToolCall(NamedTuple):
     progress: Progress | None = None
 
 
+def _plainly(index: Index, work: Callable[[], Found]) -> Found:
+    return work()
+
+
 class OperationRunner:
     """An open index, and the threads that work on it.
 
@@ -110,27 +114,27 @@ class OperationRunner:
         function: Callable[..., Any],
         asked: Mapping[str, Any],
         *,
-        first: Callable[[Index], None] | None = None,
+        through: Callable[[Index, Callable[[], Any]], Any] = _plainly,
         **more: Any,
     ) -> Any:
         """Run an operation: in the event loop if it is a coroutine function, else in a thread.
 
         Args:
             asked: its arguments by their names in JSON.
-            first: called in the thread of an operation that has one, before it.
+            through: calls an operation that has a thread, in that, and returns its result.
             more: further arguments, by their names in Python.
 
         Raises:
             InvalidArgument: with the name that the parameter has in JSON.
         """
         operation = declaration.of(function)
-        assert first is None or not operation.is_async
+        assert through is _plainly or not operation.is_async
         limiter = self.models if operation.asks_models else self.readers
         work = partial(function, self.engine, **arguments_of(operation, asked), **more)
         try:
             with self.engine.during(operation):
                 if not operation.is_async:
-                    found = await to_thread.run_sync(self._after, first, work, limiter=limiter)
+                    found = await to_thread.run_sync(through, self.engine, work, limiter=limiter)
                 elif operation.writes:
                     found = await work()
                 else:
@@ -139,9 +143,3 @@ class OperationRunner:
                 return self.engine.ended(found)
         except InvalidArgument as error:
             raise error.named(json_name(operation, error.parameter)) from error
-
-    def _after(self, first: Callable[[Index], None] | None, work: Callable[[], Found]) -> Found:
-        """Return the result of `work`, after what comes first."""
-        if first is not None:
-            first(self.engine)
-        return work()

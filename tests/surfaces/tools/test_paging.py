@@ -8,6 +8,7 @@ import re
 import pytest
 
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.paging import AnswerPage
 from qmd.surfaces.tools.reply import Code
 from tests.surfaces.tools.calling import call, text
 
@@ -110,3 +111,21 @@ def test_a_result_has_the_size_of_its_document(toolbox, faked):
     assert found["size"] == (faked.root / "long.md").stat().st_size
     assert " - Long (52.0 KB)" in text(reply)
     assert "B)" not in text(call(toolbox, "search", query="green"))
+
+
+@pytest.mark.parametrize("tool", ASKED)
+def test_a_page_is_refused_if_documents_change_while_it_is_found(toolbox, faked, monkeypatch, tool):
+    first = call(toolbox, tool, **ASKED[tool], limit=2)
+    cursor = {"cursor": first.structured["nextCursor"]}
+    check = AnswerPage.check
+
+    def checked(page, index):
+        check(page, index)
+        if not faked.ask("select 1 from documents where path = 'new.md'"):
+            faked.write("new.md", "# New tea\n\ntea green\n")
+            faked.update()
+
+    monkeypatch.setattr(AnswerPage, "check", checked)
+    reply = call(toolbox, tool, **ASKED[tool], limit=2, **cursor)
+    assert text(reply).startswith("Documents have changed since this cursor was given.")
+    assert call(toolbox, tool, **ASKED[tool], limit=2).error is None

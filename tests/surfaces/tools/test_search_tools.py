@@ -56,7 +56,7 @@ def test_weak_results_are_left_out_before_the_limit(toolbox):
 def test_a_score_is_high_enough_if_it_is_shown_so(toolbox, monkeypatch, name, score, shown):
     [result, *_] = search(toolbox.engine, "tea")
 
-    async def found(runner, function, asked, first=None):
+    async def found(runner, function, asked, through=None):
         assert score >= asked["minScore"] or shown < 0.5
         return Results([result._replace(score=score)])
 

@@ -25,7 +25,7 @@ async def answer_search(runner: OperationRunner, call: ToolCall) -> Reply:
     question, least = question_of(asked), asked["minScore"]
     page = page_of(call, asked)
     wanted = {"minScore": lowest_shown_as(least), "limit": page.end}
-    found = await runner.run(search, asked | wanted, first=page.check)
+    found = await runner.run(search, asked | wanted, through=page.found)
     return finding_reply.results(question, found, least, page, most=asked.get("maxTokens"))
 
 
@@ -58,7 +58,7 @@ async def answer_grep(runner: OperationRunner, call: ToolCall) -> Reply:
     page = page_of(call, asked)
     # One more than is shown tells whether there are more.
     wanted = {"limit": page.end + 1}
-    found = await runner.run(grep, asked | wanted, first=page.check)
+    found = await runner.run(grep, asked | wanted, through=page.found)
     return finding_reply.lines(asked["pattern"], found, page)
 
 

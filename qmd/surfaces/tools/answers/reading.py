@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from qmd.errors import NotFound, QmdError
 from qmd.operations.documents import folder_named, get, multi_get, outline_of_document
 from qmd.operations.facets import facets
@@ -52,20 +54,18 @@ async def answer_ls(runner: OperationRunner, call: ToolCall) -> Reply:
     """Answer `ls`."""
     asked = read(call.tool, call.given)
     page = page_of(call, asked)
-    await runner.read(page.check, runner.engine)
     by = asked.pop("by", None)
     if asked.get("path") is None and asked.get("since") is None and by is None:
-        return finding_reply.collections(await runner.read(runner.engine.overview), page)
+        found = await runner.read(page.found, runner.engine, runner.engine.overview)
+        return finding_reply.collections(found, page)
     folder = ("", "")
     if asked.get("path") is not None:
         folder = await runner.read(folder_named, runner.engine, asked["path"])
         asked["path"] = "/".join(folder)
     if by is not None:
-        found = await runner.read(
-            facets, runner.engine, asked.get("path"), by=by, since=asked.get("since")
-        )
-        return finding_reply.counted(by, found, page)
-    found = await runner.run(documents, asked)
+        count = partial(facets, runner.engine, asked.get("path"), by=by, since=asked.get("since"))
+        return finding_reply.counted(by, await runner.read(page.found, runner.engine, count), page)
+    found = await runner.run(documents, asked, through=page.found)
     if asked.get("since") is not None:
         return finding_reply.listed((), found, page)
     if not found:
