@@ -36,6 +36,9 @@ class Compiling(BuildHookInterface[Any]):
         root = Path(self.root)
         self._made = tempfile.TemporaryDirectory()
         pure = os.environ.get("QMD_PURE") == "1"
+        if version == "editable" and not pure and are_up_to_date(root):
+            build_data["pure_python"], build_data["infer_tag"] = False, True
+            return
         made = [] if pure else compiled(root, Path(self._made.name))
         if not made and not pure:
             self.app.display_warning("Nothing was compiled: to index takes five times as long.")
@@ -54,13 +57,28 @@ class Compiling(BuildHookInterface[Any]):
         self._made.cleanup()
 
 
+def are_up_to_date(root: Path) -> bool:
+    """Say whether a checkout has its modules, for this Python and newer than all they are made of.
+
+    Each extra that is installed later builds the editable wheel again, and compiling takes a minute.
+    """
+    made, sources = [], [root / "tools" / "compiling.py"]
+    for folder in FOLDERS:
+        sources += (root / folder).glob("*.p*")
+        made += [file.with_suffix(EXTENSION_SUFFIXES[0]) for file in (root / folder).glob("*.pyx")]
+    if not all(file.exists() for file in made):
+        return False
+    newest = max(file.stat().st_mtime_ns for file in sources)
+    return newest < min(file.stat().st_mtime_ns for file in made)
+
+
 def put(made: Sequence[Path], folder: Path) -> None:
     """Put what was compiled for this Python where it belongs; what was there before goes."""
     for name in {file.stem for file in folder.glob("*.pyx")}:
         for suffix in EXTENSION_SUFFIXES:
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
     for file in made:
-        shutil.copy2(file, folder)
+        shutil.copy(file, folder)
 
 
 def compiled(root: Path, into: Path) -> list[Path]:
@@ -96,6 +114,7 @@ def compiled(root: Path, into: Path) -> list[Path]:
             module.optional = True  # it may fail
         command = build_ext(setuptools.Distribution({"name": "qmd", "ext_modules": modules}))
         command.build_temp, command.build_lib = work, str(into)
+        command.parallel = os.cpu_count()
         command.ensure_finalized()
         command.run()
         made = [Path(command.get_ext_fullpath(module.name)) for module in modules]

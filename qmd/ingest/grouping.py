@@ -32,9 +32,12 @@ def settle(database: Database) -> None:
 
 
 def group_few(cursor: Cursor) -> None:
-    """Group the texts of a small index, if all have signatures, in the transaction of some."""
+    """Group the texts of a small index, if all have signatures, in the transaction of some.
+
+    All of them: `regrouped` cannot be called in that transaction.
+    """
     if cursor.one("documents/signed_texts") <= FEW_TEXTS and not lack_sketches(cursor):
-        _group(cursor)
+        _group_all(cursor)
 
 
 def _settle(database: Database) -> None:
@@ -98,8 +101,13 @@ def _group_signed(cursor: Cursor) -> bool:
 
 
 def _group(cursor: Cursor) -> None:
-    if not regrouped(cursor):
+    if regrouped(cursor):
+        _note_grouped(cursor)
+    else:
         _group_all(cursor)
+
+
+def _note_grouped(cursor: Cursor) -> None:
     for step in ("settle_sketches", "forget_grouped", "note_grouped"):
         cursor.run(f"documents/{step}")
 
@@ -112,3 +120,4 @@ def _group_all(cursor: Cursor) -> None:
 
     copied = [hash_ for (hash_,) in cursor.run("documents/copied")]
     put_groups(cursor, groups_of(signatures(cursor, "documents/sketches"), named, copied))
+    _note_grouped(cursor)

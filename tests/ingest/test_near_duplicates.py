@@ -187,8 +187,8 @@ def test_a_small_update_groups_texts_in_its_only_commit(library, writes):
 
 def test_texts_of_several_collections_are_grouped_once(library, writes, monkeypatch):
     grouped = []
-    group = grouping._group
-    monkeypatch.setattr(grouping, "_group", lambda cursor: grouped.append(group(cursor)))
+    group = grouping._group_all
+    monkeypatch.setattr(grouping, "_group_all", lambda cursor: grouped.append(group(cursor)))
     library.configure("others")
     library.write("one.md", TEA)
     library.write("two.md", EDITED, collection="others")

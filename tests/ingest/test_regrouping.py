@@ -46,7 +46,8 @@ def change(chance, library):
 def test_groups_of_changed_texts_are_those_of_all(library, monkeypatch, seed, crowd):
     for module in (near_duplicates, regrouping):
         monkeypatch.setattr(module, "CROWD", crowd)
-    monkeypatch.setattr(regrouping, "FEW_TEXTS", 0)
+    for module in (grouping, regrouping):
+        monkeypatch.setattr(module, "FEW_TEXTS", 0)
     monkeypatch.setattr(regrouping, "SHARE", 10)
     monkeypatch.setattr(regrouping, "ROUNDS", 40)
     monkeypatch.setattr(regrouping, "MANY_BESIDE", seed % 2 and 20_000)  # else all have hashes
@@ -111,7 +112,8 @@ def test_texts_that_share_a_bucket_are_found_before_their_hashes_are_read(monkey
 
 
 def test_a_change_of_few_texts_leaves_other_groups_as_they_are(library, monkeypatch):
-    monkeypatch.setattr(regrouping, "FEW_TEXTS", 0)
+    for module in (grouping, regrouping):
+        monkeypatch.setattr(module, "FEW_TEXTS", 0)
     monkeypatch.setattr(regrouping, "SHARE", 1)
     chance = random.Random(7)
     for number in range(6):
