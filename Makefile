@@ -76,12 +76,13 @@ test: check  ## run lint, types and tests
 	HYPOTHESIS_PROFILE=repeatable $(BIN)/python $(TESTS)
 
 # Whether a test of locks between processes, of damaged or forged files beside the index, of
-# processes that are killed while they make or copy files, or of drawing succeeds does not depend on
-# the version of DuckDB.
+# processes that are killed while they make or copy files, of names of files, or of drawing succeeds
+# does not depend on the version of DuckDB.
 WITHOUT_DUCKDB := $(addprefix tests/storage/test_,gate.py gate_pauses.py holders.py workplaces.py) \
 	$(addprefix tests/ranking/test_,damaged_sidecars.py forged_postings.py poor_lines.py query.py questions.py) \
 	$(addprefix tests/ranking/test_,sidecar_making.py snippet.py) \
-	$(addprefix tests/analytics/pictures/test_,charts.py layout.py) tests/exchange/test_exchange_killed.py
+	$(addprefix tests/analytics/pictures/test_,charts.py layout.py) \
+	$(addprefix tests/exchange/test_,exchange_killed.py hostile_names.py)
 
 # Nor does how many shards there are. An earlier index is exported after an update, which makes it one
 # of today; tests/exchange exports those.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import select
 import signal
 import stat
 import sys
@@ -221,7 +222,7 @@ async def _pieces_in_thread(descriptor: int) -> AsyncIterator[Callable[[], Await
 
     def read() -> None:
         try:
-            while piece := _read(descriptor):
+            while piece := _waited_for(descriptor):
                 from_thread.run(send.send, piece, token=token)
             from_thread.run_sync(send.close, token=token)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
@@ -235,6 +236,15 @@ async def _pieces_in_thread(descriptor: int) -> AsyncIterator[Callable[[], Await
     threading.Thread(target=read, name="qmd-stdin", daemon=True).start()
     with send, receive:
         yield next_piece
+
+
+def _waited_for(descriptor: int) -> bytes:
+    """Read what there is or comes next, of a terminal that others have set not to wait, too."""
+    while True:
+        try:
+            return _read(descriptor)
+        except BlockingIOError:
+            select.select([descriptor], [], [])
 
 
 def _read(descriptor: int) -> bytes:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -171,14 +172,18 @@ def test_a_server_that_only_greets_opens_nothing(serve, library):
 
 
 @pytest.mark.usefixtures("serve")
-def test_it_runs_where_stdin_is_a_terminal():
+@pytest.mark.parametrize("is_blocking", [True, False])
+def test_it_runs_where_stdin_is_a_terminal(is_blocking):
     """A person who tries the command sees it wait, and ends it."""
     leader, follower = os.openpty()
+    os.set_blocking(follower, is_blocking)
     process = subprocess.Popen(
         [sys.executable, "-m", "qmd", "mcp"], stdin=follower, stdout=subprocess.PIPE
     )
-    os.write(leader, json.dumps(INITIALIZE).encode() + b"\n")
-    assert json.loads(process.stdout.readline())["id"] == "hello"
+    for _ in range(2):
+        os.write(leader, json.dumps(INITIALIZE).encode() + b"\n")
+        assert json.loads(process.stdout.readline())["id"] == "hello"
+        time.sleep(0.2)  # it has to wait for what comes next
     process.send_signal(signal.SIGINT)
     assert process.wait(LONG) == 0
     os.close(leader)
