@@ -60,7 +60,7 @@ class Compiling(BuildHookInterface[Any]):
 def are_up_to_date(root: Path) -> bool:
     """Say whether a checkout has its modules, for this Python and newer than all they are made of.
 
-    Each extra that is installed later builds the editable wheel again, and compiling takes a minute.
+    Each extra that is installed later builds the editable wheel again; compiling takes a minute.
     """
     made, sources = [], [root / "tools" / "compiling.py"]
     for folder in FOLDERS:
