@@ -77,8 +77,10 @@ def put(made: Sequence[Path], folder: Path) -> None:
     for name in {file.stem for file in folder.glob("*.pyx")}:
         for suffix in EXTENSION_SUFFIXES:
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
-    for file in made:
-        shutil.copy(file, folder)
+    for file in made:  # never half of one, which would be up to date
+        new = folder / f"new-{file.name}"
+        shutil.copy(file, new)
+        new.replace(folder / file.name)
 
 
 def compiled(root: Path, into: Path) -> list[Path]:

@@ -25,7 +25,7 @@ from qmd.ingest import (
 from qmd.operations.doctor import _installed
 from qmd.ranking import mapped_postings, vector_codes
 from qmd.storage.statements import data_folder
-from tools.compiling import FOLDERS, put
+from tools.compiling import FOLDERS, are_up_to_date, put
 
 ROOT = data_folder("sql").parent
 
@@ -106,6 +106,40 @@ def test_what_was_compiled_before_does_not_stay(tmp_path):
     made.write_text("new")
     put([made], folder)
     assert (folder / before[0]).read_text() == "new"
+
+
+def test_what_is_newer_than_its_sources_is_up_to_date(checkout):
+    (checkout / "tools").mkdir()
+    sources = [checkout / "tools/compiling.py", *checkout.rglob("*.pyx")]
+    made = [file.with_suffix(EXTENSION_SUFFIXES[0]) for file in checkout.rglob("*.pyx")]
+    sources[0].touch()
+    assert not are_up_to_date(checkout)
+    for file in made:
+        file.touch()
+    for file in sources:
+        os.utime(file, (1, 1))
+    assert are_up_to_date(checkout)
+    for file in sources:
+        os.utime(file, (2**31, 2**31))
+        assert not are_up_to_date(checkout)
+        os.utime(file, (1, 1))
+    made[1].unlink()
+    assert not are_up_to_date(checkout)
+
+
+def test_what_is_cut_off_while_it_is_copied_is_not_up_to_date(tmp_path, monkeypatch):
+    def fails(file, to):
+        Path(to).write_text("ha")
+        raise KeyboardInterrupt
+
+    made = tmp_path / f"words{EXTENSION_SUFFIXES[0]}"
+    made.write_text("half")
+    folder = tmp_path / "compiled"
+    folder.mkdir()
+    monkeypatch.setattr(shutil, "copy", fails)
+    with pytest.raises(KeyboardInterrupt):
+        put([made], folder)
+    assert not (folder / made.name).exists()
 
 
 def test_doctor_tells_whether_it_can_be_used(monkeypatch):
