@@ -11,8 +11,9 @@ from qmd.ingest.file_facts import FileFacts, differing
 from qmd.ingest.folder_changes import Change, FolderChanges
 from qmd.named_tuple import NamedTuple
 from qmd.storage import long_texts
-from qmd.storage.arrow import Relation, numbers, texts
+from qmd.storage.arrow import Relation, numbers, texts, values
 from qmd.storage.cursor import Cursor, as_json
+from qmd.storage.statements import filled
 from qmd.types import Kept, LeftOut
 
 
@@ -109,46 +110,77 @@ def changes(
     Args:
         paths: in order.
     """
-    count, found = len(paths), FolderChanges(paths)
     files = FileFacts(list(paths), sizes, mtimes, inodes, ctimes)
-    for first in range(0, count or 1, AT_A_GLANCE):
-        end = min(first + AT_A_GLANCE, count)
-        _add_differing(found, cursor, files, first, end, collection=collection)
-    return found
+    compared = _FilesCompared(cursor, collection, files)
+    for first in range(0, len(paths) or 1, AT_A_GLANCE):
+        compared.add(first, min(first + AT_A_GLANCE, len(paths)))
+    compared.add_few(len(paths))
+    return compared.found
 
 
-def _add_differing(
-    found: FolderChanges,
-    cursor: Cursor,
-    files: FileFacts,
-    first: int,
-    end: int,
-    *,
-    collection: str,
-) -> None:
-    """Add the differing files and documents from one path to another."""
-    paths = files.paths
-    low, high = paths[first] if first else None, paths[end] if end < len(paths) else None
-    asked = {"collection": collection, "low": low, "high": high}
-    known = cursor.one("documents/files", **asked)
-    if not known:
-        found.add_new(range(first, end))
-        return
-    places, others = differing(known, files, first, end)
-    if not places and not others:
-        return
-    among = None
-    if 4 * (len(places) + len(others)) < end - first:  # else most are looked up: all are joined
-        among = "\0".join({*others, *map(paths.__getitem__, places)})
-    else:
-        places = list(range(first, end))
-    lines = "\0".join(map(files.line, places))
-    found.add(
-        Change(bisect_left(paths, path) if here else None, document_id, path, *of_index)
-        for here, document_id, path, *of_index in cursor.run(
-            "documents/changes", **asked, files=lines, among=among
+class _FilesCompared:
+    """Files of a folder compared with those of the index, from one path to another.
+
+    Attributes:
+        found: the changes so far.
+    """
+
+    def __init__(self, cursor: Cursor, collection: str, files: FileFacts) -> None:
+        self.found = FolderChanges(files.paths)
+        self._cursor, self._collection, self._files = cursor, collection, files
+        self._begin = 0  # of those that wait for `add_few`
+        self._places: list[int] = []
+        self._others: list[str] = []
+
+    def add(self, first: int, end: int) -> None:
+        """Compare the next files. Of those of which few have changed, the changes wait."""
+        places, others = self._differing(first, end)
+        if 4 * (len(places) + len(others)) < end - first:
+            self._places += places
+            self._others += others
+            return
+        self.add_few(first)
+        if others:
+            self._add_changes(first, end, range(first, end), None)
+        else:  # what has changed would be among them: all of these are new
+            self.found.add_new(places)
+        self._begin = end
+
+    def add_few(self, end: int) -> None:
+        """Add the changes that wait, up to a place."""
+        if self._others:
+            among = {*self._others, *map(self._files.paths.__getitem__, self._places)}
+            self._add_changes(self._begin, end, self._places, "\0".join(among))
+        else:
+            self.found.add_new(self._places)
+        self._begin, self._places, self._others = end, [], []
+
+    def _bounds(self, first: int, end: int) -> dict[str, str | None]:
+        """Return the parameters of statements for the files from one place to another."""
+        paths = self._files.paths
+        low, high = paths[first] if first else None, paths[end] if end < len(paths) else None
+        return {"collection": self._collection, "low": low, "high": high}
+
+    def _differing(self, first: int, end: int) -> tuple[list[int], list[str]]:
+        asked = self._bounds(first, end)
+        if len(self._files.paths) > AT_A_GLANCE:
+            text = filled("documents/file_columns", **asked)
+            return differing(values(self._cursor.connection, text), self._files, first, end)
+        known = self._cursor.one("documents/files", **asked)  # loads no library for Arrow
+        return differing(known or "", self._files, first, end)
+
+    def _add_changes(self, first: int, end: int, places: Sequence[int], among: str | None) -> None:
+        paths = self._files.paths
+        rows = self._cursor.run(
+            "documents/changes",
+            **self._bounds(first, end),
+            files="\0".join(map(self._files.line, places)),
+            among=among,
         )
-    )
+        self.found.add(
+            Change(bisect_left(paths, path) if here else None, document_id, path, *of_index)
+            for here, document_id, path, *of_index in rows
+        )
 
 
 def outdated(
@@ -239,7 +271,7 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         return set()
     if batch.replaces:
         cursor.run("documents/bury")
-        _count_old(cursor, [taken for (taken,) in cursor.run("documents/replace")])
+        _note_left(cursor, cursor.run("documents/replace"))
     long_texts.add_wanted(cursor, batch.long)
     with cursor.staged(texts=batch.texts):
         cursor.run("documents/add_content")
@@ -340,14 +372,19 @@ def remove(cursor: Cursor, document_ids: Sequence[int]) -> set[int]:
     ids = as_json(list(document_ids))
     cursor.run("documents/bury_gone", ids=ids)
     gone = cursor.run("documents/remove", ids=ids)
-    _count_old(cursor, [taken for _, taken in gone])
-    return {document_id for document_id, _ in gone}
+    _note_left(cursor, [left for _, *left in gone])
+    return {document_id for document_id, *_ in gone}
 
 
-def _count_old(cursor: Cursor, taken: Sequence[int]) -> None:
-    """Count the bytes of texts that documents have left. See `storage/old_texts.py`."""
-    if taken:
-        cursor.run("documents/count_old_bytes", bytes=sum(taken))
+def _note_left(cursor: Cursor, left: Sequence[Sequence[Any]]) -> None:
+    """Note texts that documents have left: for `regrouping`, and for `storage/old_texts.py`.
+
+    Args:
+        left: hash and bytes of each.
+    """
+    if left:
+        cursor.run("documents/note_left_texts", hashes=as_json([hash_ for hash_, _ in left]))
+        cursor.run("documents/count_old_bytes", bytes=sum(taken for _, taken in left))
 
 
 def word_count(cursor: Cursor) -> int:

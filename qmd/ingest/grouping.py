@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from qmd.ingest.commit import lack_sketches
 from qmd.ingest.near_duplicates import NamedText, groups_of, put_groups, signatures
-from qmd.ingest.regrouping import FEW_TEXTS, regrouped
+from qmd.ingest.regrouping import FEW_TEXTS, moved_texts, regrouped
 from qmd.ingest.sketches import sketches
 from qmd.storage.cursor import as_json
 
@@ -49,7 +49,7 @@ def _settle(database: Database) -> None:
             break
         database.write(lambda cursor, rows=rows: _fill(cursor, rows))  # type: ignore[misc]
     if database.read(_is_ungrouped):
-        database.write(_group)
+        database.write(_group_signed)
 
 
 def _is_unsettled(cursor: Cursor) -> bool:
@@ -57,8 +57,8 @@ def _is_unsettled(cursor: Cursor) -> bool:
 
 
 def _is_ungrouped(cursor: Cursor) -> bool:
-    # The first one alone is quick; the others read all hashes or signatures.
-    asked = "unsettled", "has_ungrouped", "outdated_groups"
+    # The last one reads all hashes.
+    asked = "unsettled", "outdated_groups", "has_ungrouped"
     return any(cursor.one(f"documents/{name}") for name in asked)
 
 
@@ -94,21 +94,18 @@ def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[PostingColumns, list[str
 
 def _group_signed(cursor: Cursor) -> bool:
     """Group the texts if all have signatures, as nearly always; the hashes are read once."""
-    if lack_sketches(cursor):
+    moved = moved_texts(cursor)
+    if lack_sketches(cursor) if moved is None else any(each.place is None for each in moved):
         return False
-    _group(cursor)
-    return True
-
-
-def _group(cursor: Cursor) -> None:
-    if regrouped(cursor):
+    if moved is not None and regrouped(cursor, moved):
         _note_grouped(cursor)
     else:
         _group_all(cursor)
+    return True
 
 
 def _note_grouped(cursor: Cursor) -> None:
-    for step in ("settle_sketches", "forget_grouped", "note_grouped"):
+    for step in ("settle_sketches", "forget_left_texts", "forget_grouped", "note_grouped"):
         cursor.run(f"documents/{step}")
 
 

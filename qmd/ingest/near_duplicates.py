@@ -80,13 +80,13 @@ def signatures(cursor: Cursor, name: str) -> Signatures:
     """Load the signatures of texts, some at a time.
 
     Args:
-        name: of a statement that gives hash and bins.
+        name: of a statement that gives hash, bins and more.
     """
     found = Signatures([], bytearray())
     rows = cursor.connection.execute(statement(name))
     while some := rows.fetchmany(AT_ONCE):
-        found.hashes.extend(hash_ for hash_, _ in some)
-        found.bins.extend(b"".join([bins for _, bins in some]))
+        found.hashes.extend(hash_ for hash_, *_ in some)
+        found.bins.extend(b"".join([bins for _, bins, *_ in some]))
     return found
 
 

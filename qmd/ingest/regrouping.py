@@ -9,7 +9,8 @@ a template, or no longer, counts for the groups that are made anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from qmd.ingest.near_duplicates import (
@@ -17,10 +18,9 @@ from qmd.ingest.near_duplicates import (
     CROWD,
     THRESHOLD,
     NamedText,
-    Signatures,
     grouped_pairs,
 )
-from qmd.ingest.sketches import BANDS, SIZE, NearPair, NearSome
+from qmd.ingest.sketches import BANDS, NearPair, NearSome, bucket_keys
 from qmd.named_tuple import NamedTuple
 from qmd.storage.arrow import values
 from qmd.storage.cursor import as_json
@@ -38,10 +38,34 @@ SHARE = 0.01
 ROUNDS = 4
 """Times that texts near the last ones are looked for."""
 
+KEYS_AT_ONCE = 100_000
+"""Signatures of which the keys are read at once: 6 MB."""
 
 MANY_BESIDE = 20_000
 """Texts that share a bucket with some from which on all are read with their hashes, some at a time:
 their signatures take 5 MB."""
+
+
+class MovedText(NamedTuple):
+    """A text whose group may have changed. See documents/moved_texts."""
+
+    hash: str
+    state: str
+    place: int | None
+    documents: int
+
+
+class PlacedSignatures(NamedTuple):
+    """Texts with their signatures and the places of these.
+
+    Attributes:
+        hashes, bins: see `near_duplicates.Signatures`.
+        places: see documents/signed.
+    """
+
+    hashes: list[str]
+    bins: bytearray
+    places: list[int]
 
 
 class Bucket(NamedTuple):
@@ -82,12 +106,19 @@ class Around:
     """Texts around some that have changed: those near them, those near those, and so on.
 
     Args:
-        states: of the changed texts. See documents/moved_texts.
+        moved: the changed texts.
+
+    Attributes:
+        texts: found so far.
+        places: of the signatures of these and of others.
+        copied: those of `moved` that have a signature and several documents.
     """
 
-    def __init__(self, states: Mapping[str, str]) -> None:
-        self.states = states
-        self.texts = set(states)
+    def __init__(self, moved: Sequence[MovedText]) -> None:
+        self.states = {each.hash: each.state for each in moved}
+        self.texts = set(self.states)
+        self.places = {each.hash: each.place for each in moved if each.place is not None}
+        self.copied = {each.hash for each in moved if each.documents > 1}
         self._buckets: dict[int, Bucket] = {}
         self._pairs: set[NearPair] = set()
 
@@ -125,12 +156,13 @@ class Around:
 
     def _compare(self, cursor: Cursor, hashes: Sequence[str]) -> set[str] | None:
         """Return the texts near some, and the first ones of crowds that have changed."""
-        rows = cursor.run("documents/signed", hashes=as_json(list(hashes)))
+        own = _signed(cursor, [self.places[hash_] for hash_ in hashes])
+        self.copied -= {*hashes}.difference(own.hashes)
         new, gone = self.with_state("new"), self.with_state("gone")
-        bins = b"".join([bins for _, bins in rows])
-        some = NearSome([hash_ for hash_, _ in rows], bins, THRESHOLD, new | gone)
-        for others in _beside(cursor, some) if rows else ():
+        some = NearSome(own.hashes, bytes(own.bins), THRESHOLD, new | gone)
+        for others in _beside(cursor, some) if own.hashes else ():
             some.compare(others.hashes, bytes(others.bins))
+            self.places.update(zip(others.hashes, others.places, strict=True))
         for place, key in enumerate(some.keys):
             hash_ = some.hashes[place // BANDS]
             made = Bucket(some.texts[place], some.firsts[place], set(), set())
@@ -149,8 +181,16 @@ class Around:
         return beside
 
 
-def regrouped(cursor: Cursor) -> bool:
-    """Group the texts that have changed, and those near them.
+def moved_texts(cursor: Cursor) -> list[MovedText] | None:
+    """Find the texts that have changed; None: all are to be grouped."""
+    texts = cursor.one("documents/signed_texts")
+    if texts <= FEW_TEXTS or cursor.one("documents/is_first_grouping"):
+        return None
+    return cursor.rows(MovedText, "documents/moved_texts")
+
+
+def regrouped(cursor: Cursor, moved: Sequence[MovedText]) -> bool:
+    """Group texts that have changed, and those near them.
 
     Not in the transaction that adds their signatures: rows that are not committed have places that
     are far behind all others.
@@ -158,46 +198,64 @@ def regrouped(cursor: Cursor) -> bool:
     Returns:
         False: all texts are to be grouped, and nothing was done.
     """
-    texts = cursor.one("documents/signed_texts")
-    if texts <= FEW_TEXTS or cursor.one("documents/is_first_grouping"):
-        return False
-    around = Around(dict(cursor.run("documents/moved_texts")))
-    if not around.find(cursor, most=int(SHARE * texts)):
+    around = Around(moved)
+    if not around.find(cursor, most=int(SHARE * cursor.one("documents/signed_texts"))):
         return False
     gone = around.with_state("gone")
 
     def named(hashes: Sequence[str]) -> list[NamedText]:
         return cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(list(hashes)))
 
-    here = as_json(sorted(around.texts - gone))
-    copied = [hash_ for (hash_,) in cursor.run("documents/copied_of", hashes=here)]
-    groups = grouped_pairs(around.near(), named, copied)
+    copied, near = set(around.copied), sorted(around.texts.difference(around.states))
+    if near:
+        found = cursor.run("documents/copied_of", hashes=as_json(near))
+        copied.update(hash_ for (hash_,) in found)
+    groups = grouped_pairs(around.near(), named, sorted(copied))
     cursor.run("documents/drop_copies", hashes=as_json(sorted(around.texts)))
     if groups:
         cursor.run("documents/add_copies", found=as_json([each._asdict() for each in groups]))
     if gone:
-        cursor.run("documents/drop_sketches", hashes=as_json(sorted(gone)))
+        places = sorted(map(around.places.__getitem__, gone))
+        cursor.run("documents/drop_sketches", places=as_json(places))
     return True
 
 
-def _beside(cursor: Cursor, some: NearSome) -> Iterator[Signatures]:
+def _beside(cursor: Cursor, some: NearSome) -> Iterator[PlacedSignatures]:
     """Yield the texts that share a bucket with some; all texts, if those are many."""
-    places, found = list[int](), bytearray()
-    for low in range(0, cursor.one("documents/signed_places"), AT_ONCE):
-        text = filled("documents/bins", low=low, high=low + AT_ONCE)
-        for read, signed in values(cursor.connection, text):
-            for at in some.sharing(signed):
-                places.append(read.cast("q")[at])
-                found += signed[at * SIZE : (at + 1) * SIZE]
+    places = list[int]()
+    for read, keys in _keys(cursor):
+        places += map(read.__getitem__, some.sharing(keys))
         if len(places) > MANY_BESIDE:
             yield from _all(cursor)
             return
-    hashes = dict(cursor.run("documents/hashes_at", places=as_json(places)))
-    yield Signatures([hashes[place] for place in places], found)
+    yield _signed(cursor, places)
 
 
-def _all(cursor: Cursor) -> Iterator[Signatures]:
+def _keys(cursor: Cursor) -> Iterator[tuple[memoryview, array[int] | memoryview]]:
+    """Yield the places of some signatures with the keys of their buckets, then of others."""
+    end = cursor.one("documents/signed_places")
+    for low in range(0, end, KEYS_AT_ONCE):
+        text = filled("documents/buckets", low=low, high=low + KEYS_AT_ONCE)
+        for places, keys in values(cursor.connection, text):
+            yield places.cast("q"), keys.cast("I")
+    if not cursor.one("documents/lack_buckets"):
+        return
+    for low in range(0, end, AT_ONCE):
+        text = filled("documents/bins", low=low, high=low + AT_ONCE)
+        for places, bins in values(cursor.connection, text):
+            yield places.cast("q"), bucket_keys(bins)
+
+
+def _signed(cursor: Cursor, places: Sequence[int]) -> PlacedSignatures:
+    return _placed(cursor.run("documents/signed", places=as_json(list(places))))
+
+
+def _all(cursor: Cursor) -> Iterator[PlacedSignatures]:
     rows = cursor.connection.execute(statement("documents/sketches"))
     while read := rows.fetchmany(AT_ONCE):
-        bins = bytearray(b"".join([bins for _, bins in read]))
-        yield Signatures([hash_ for hash_, _ in read], bins)
+        yield _placed(read)
+
+
+def _placed(rows: Sequence[tuple[str, bytes, int]]) -> PlacedSignatures:
+    hashes, bins, places = zip(*rows, strict=True) if rows else ((), (), ())
+    return PlacedSignatures([*hashes], bytearray(b"".join(bins)), [*places])

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, MutableSequence, Sequence
+from itertools import accumulate
 from math import ceil
 from operator import eq
 from typing import TYPE_CHECKING
 
 from qmd.named_tuple import NamedTuple
-from qmd.storage.arrow import Relation, blobs, texts
+from qmd.storage.arrow import Relation, blobs, lists, numbers, texts
 
 if TYPE_CHECKING:
     from qmd.ingest.merging import PostingColumns
@@ -42,7 +43,7 @@ except ImportError:
 
 
 def sketches(found: PostingColumns, hashes: Sequence[str]) -> Relation:
-    """Make the signatures of a batch: hash and bins, no hash twice.
+    """Make the signatures of a batch: hash, bins and keys of their buckets, no hash twice.
 
     Args:
         hashes: of the contents of all documents of the batch.
@@ -52,10 +53,23 @@ def sketches(found: PostingColumns, hashes: Sequence[str]) -> Relation:
         found.term_id, found.number, found.offsets, found.positions, found.starts, len(hashes)
     )
     chosen = {hash_: number for number, hash_ in enumerate(hashes)}
+    signed = [bins[at * SIZE : (at + 1) * SIZE] * told[at] for at in chosen.values()]
+    keys = bucket_keys(b"".join(signed))
+    ends = array("i", accumulate((BANDS * bool(each) for each in signed), initial=0))
     return Relation(
         hash=texts([*chosen]),
-        bins=blobs([bins[at * SIZE : (at + 1) * SIZE] * told[at] for at in chosen.values()]),
+        bins=blobs(signed),
+        buckets=lists(memoryview(ends), numbers("uint32", memoryview(keys))),
     )
+
+
+def bucket_keys(bins: bytes | memoryview) -> array[int]:
+    """Return keys of the buckets of signatures, 32 bits each, `BANDS` for each signature.
+
+    Texts that share a bucket share a key; hardly any others do.
+    """
+    minima = memoryview(bins).cast("H")
+    return array("I", (_compiled.bucket_keys if _compiled else plain_keys)(minima))
 
 
 def near_pairs(
@@ -119,23 +133,19 @@ class NearSome:
         self.texts = array("I", bytes(4 * len(self.keys)))
         self.firsts: list[str | None] = [None] * len(self.keys)
         self.pairs: set[NearPair] = set()
+        self._shared = array("I", sorted({_short(key) for key in self.keys}))
 
-    def sharing(self, bins: bytes | memoryview) -> list[int]:
-        """Find other texts in buckets of these: no others matter to `compare`.
+    def sharing(self, keys: array[int] | memoryview) -> list[int]:
+        """Find other texts that share a key: no others matter to `compare`.
 
         Args:
-            bins: signature of each of the others.
+            keys: of the others. See `bucket_keys`.
 
         Returns:
             Their places, ascending.
         """
-        find = _compiled.near_some if _compiled else plainly_near_some
-        others = memoryview(bins).cast("H")
-        unnamed = [""] * (len(others) // BINS)
-        counts = array("I", bytes(4 * len(self.keys)))
-        firsts: list[str | None] = [None] * len(self.keys)
-        found = find(self._bins, others, unnamed, (), 0, counts, firsts)
-        return sorted({row for _, row, _, _ in found})
+        find = _compiled.sharing if _compiled else plainly_sharing
+        return find(self._shared, memoryview(keys))
 
     def compare(self, hashes: list[str], bins: bytes) -> None:
         """Compare these with other texts, or with themselves.
@@ -154,6 +164,24 @@ class NearSome:
                 keys = self.keys[at * BANDS : (at + 1) * BANDS]
                 shared = tuple(key for band, key in enumerate(keys) if bands >> band & 1)
                 self.pairs.add(NearPair(one, other, equal / BINS, shared))
+
+
+def plainly_sharing(some: Sequence[int], others: Sequence[int]) -> list[int]:
+    """Find texts that share a key with some in plain Python. See `NearSome.sharing`.
+
+    Args:
+        some: keys, ascending.
+        others: `BANDS` keys of each text.
+    """
+    known = set(some)
+    whole = range(0, len(others), BANDS)
+    return [at // BANDS for at in whole if not known.isdisjoint(others[at : at + BANDS])]
+
+
+def plain_keys(bins: Sequence[int]) -> list[int]:
+    """Make keys of buckets in plain Python. See `bucket_keys`."""
+    whole = range(0, len(bins), BINS)
+    return [_short(key) for at in whole for key in _buckets(bins[at : at + BINS])]
 
 
 def plainly_near_some(
@@ -290,6 +318,10 @@ def _buckets(signature: Sequence[int]) -> list[int]:
             value = _mixed(value ^ ((signature[band * ROWS + row] << 32) + row))
         found.append(value)
     return found
+
+
+def _short(key: int) -> int:
+    return key >> 32
 
 
 def _mixed(value: int) -> int:

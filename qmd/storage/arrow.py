@@ -59,16 +59,20 @@ def fetched(
 def values(connection: Connection, text: str) -> Iterator[tuple[memoryview, ...]]:
     """Run a query without parameters and yield its columns as bytes, up to a million rows at once.
 
-    No object is made of a value, which takes three times as long. Of a column of texts or blobs,
-    these follow each other; none may be null.
+    No object is made of a value, which takes three times as long. Texts and blobs of a column
+    follow each other, as the numbers of lists do; none may be null.
     """
     import nanoarrow
 
     load_arrow()
     stream: Any = connection.sql(text)
     for batch in nanoarrow.c_array_stream(stream.__arrow_c_stream__()):
-        columns = batch.view().children
-        yield tuple(memoryview(each.buffer(each.n_buffers - 1)).cast("B") for each in columns)
+        yield tuple(map(_content, batch.view().children))
+
+
+def _content(column: Any) -> memoryview:
+    values = column.child(0) if column.n_children else column  # of lists
+    return memoryview(values.buffer(values.n_buffers - 1)).cast("B")
 
 
 class Column(NamedTuple):

@@ -62,6 +62,7 @@ ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "disabled_compression_methods": "alp,alprd,chimp,patas",
     "auto_checkpoint_skip_wal_threshold": "0",
     "checkpoint_threshold": "0B",
+    "dynamic_or_filter_threshold": "1000",
 }
 """Settings of every engine that writes an index.
 

@@ -1,8 +1,9 @@
 -- Add the signatures of the accepted documents, once for each hash.
 --
--- in   sketched  relation  hash text, bins blob; no hash twice
-insert into sketches
-select sketched.hash, sketched.bins, false
+-- in   sketched  relation  hash text, bins blob, buckets uinteger[], empty if bins are; no hash twice
+insert into sketches by name
+select hash, bins, false as settled, buckets
 from sketched
-anti join sketches on sketched.hash = sketches.hash
-where sketched.hash in (select hash from accepted)
+where
+    hash in (select hash from accepted)
+    and hash not in (select hash from sketches where hash in (select hash from accepted))

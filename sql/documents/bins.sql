@@ -1,4 +1,4 @@
--- Signatures of texts. Their hashes, which take as long to read, are asked for where they matter.
+-- Signatures of texts from before the keys of their buckets were stored.
 --
 -- in   $low    bigint  the first place
 -- in   $high   bigint  the first that is too high
@@ -6,4 +6,4 @@
 -- out  bins    blob
 select rowid as place, bins
 from sketches
-where rowid >= $low and rowid < $high and octet_length(bins) > 0
+where rowid >= $low and rowid < $high and buckets is null and octet_length(bins) > 0

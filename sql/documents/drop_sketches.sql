@@ -1,5 +1,5 @@
 -- Remove the signatures of some texts.
 --
--- in   $hashes  json  array, none twice
+-- in   $places  json  array, none twice
 delete from sketches
-where hash in (select unnest(from_json($hashes, '["VARCHAR"]')))
+where rowid in (select unnest(from_json($places, '["BIGINT"]')))

@@ -1,10 +1,12 @@
 -- Texts whose groups may have changed since they were made: of new documents, of documents that
 -- are gone, and of groups that all documents but one have left.
 --
--- out  hash   text
--- out  state  text  gone: no document has it; new: it was not compared; old: its documents changed
+-- out  hash       text
+-- out  state      text    gone: no document has it; new: it was not compared; old: its documents changed
+-- out  place      bigint? of its signature; null: it has none yet
+-- out  documents  bigint  that have it
 with recent as (
-    select distinct hash
+    select hash
     from documents
     where document_id >= coalesce((select value from counters where name = 'grouped_documents'), 0)
 ),
@@ -13,14 +15,9 @@ left_ones as (
     select leader as hash
     from copies
     left join documents using (hash)
+    where leader in (select leader from copies where hash in (select hash from left_texts))
     group by leader
     having count(document_id) < 2
-),
-
-gone as (
-    select hash
-    from sketches
-    anti join documents using (hash)
 ),
 
 fresh as (
@@ -29,17 +26,31 @@ fresh as (
     where not settled
 ),
 
-found as (
-    select hash, 'gone' as state from gone
+reasons as (
+    select hash, null as state from left_texts
     union all
     select hash, 'new' from fresh
     union all
     select hash, 'old' from recent
     union all
     select hash, 'old' from left_ones
+),
+
+found as materialized (  -- few: else they are looked for among all documents once for each reason
+    select hash, min(state) as state
+    from reasons
+    group by hash
+),
+
+counted as materialized (
+    select found.hash, state, count(document_id) as documents
+    from found
+    left join documents using (hash)
+    group by all
 )
 
-select hash, min(state) as state
-from found
-group by hash
+select hash, case when documents = 0 then 'gone' else state end as state, sketches.rowid as place, documents
+from counted
+left join sketches using (hash)
+where if(documents = 0, sketches.rowid is not null, state is not null)
 order by hash

@@ -1,17 +1,12 @@
--- Signatures of some texts, of those that have one.
+-- Signatures at some places, of texts that have one.
 --
--- in   $hashes  json  array, none twice
+-- in   $places  json    array, none twice
 -- out  hash     text
 -- out  bins     blob
-with wanted as materialized (  -- first: else the signatures of all texts are read
-    select rowid as place
-    from sketches
-    where hash in (select unnest(from_json($hashes, '["VARCHAR"]')))
-)
-
-select hash, bins
+-- out  place    bigint
+select hash, bins, rowid as place
 from sketches
 where
-    rowid in (select place from wanted)
+    rowid in (select unnest(from_json($places, '["BIGINT"]')))
     and octet_length(bins) > 0
 order by hash

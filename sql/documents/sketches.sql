@@ -1,7 +1,8 @@
 -- Signatures of texts.
 --
--- out  hash  text
--- out  bins  blob
-select hash, bins
+-- out  hash   text
+-- out  bins   blob
+-- out  place  bigint
+select hash, bins, rowid as place
 from sketches
 where octet_length(bins) > 0

@@ -25,17 +25,41 @@ def table(rows):
     )
 
 
+def columns(files, places):
+    """Files in a part of the columns of documents/file_columns."""
+    facts = (files.sizes, files.mtimes, files.ctimes, files.inodes)
+    chosen = [array(each.typecode, map(each.__getitem__, places)) for each in facts]
+    names = "".join(f"{files.paths[at]}\0" for at in places).encode()
+    return *(memoryview(each).cast("B") for each in chosen), memoryview(names)
+
+
 @pytest.mark.skipif(file_facts._compiled is None, reason="nothing was compiled")
 @given(here=ROWS, there=ROWS, same=st.booleans(), order=st.randoms(), first=st.integers(0, 3))
 def test_both_find_the_same_differences(here, there, same, order, first):
     files, others = table(here), table(here | there if same else there)
-    lines = [others.line(at) for at in range(len(others.paths))]
-    order.shuffle(lines)
+    chosen = list(range(len(others.paths)))
+    order.shuffle(chosen)
+    lines = "\0".join(map(others.line, chosen))
     first = min(first, len(files.paths))
-    asked = "\0".join(lines), files, first, len(files.paths)
-    places, paths = differing(*asked)
-    plain_places, plain_paths = plainly_differing(*asked)
-    assert (places, sorted(paths)) == (plain_places, sorted(plain_paths))
+    asked = files, first, len(files.paths)
+    places, paths = plainly_differing(lines, *asked)
+    cut = len(chosen) // 2
+    for known in (lines, [columns(others, chosen[:cut]), columns(others, chosen[cut:])]):
+        found, others_found = differing(known, *asked)
+        assert (found, sorted(others_found)) == (places, sorted(paths))
+
+
+@pytest.mark.parametrize("compiled", [None, file_facts._compiled])
+def test_columns_are_compared_as_lines_are(monkeypatch, compiled):
+    monkeypatch.setattr(file_facts, "_compiled", compiled)
+    rows = {"a.md": (5, -7, 2**64 - 1, 9), "é/ü.md": (0, 1, 2, 3), "z\n.md": (1, 1, 1, 1)}
+    files = table(rows)
+    known = iter([columns(files, [0, 2]), columns(files, [1])])
+    assert differing(known, files, 0, 3) == ([], [])
+    known = iter([columns(table(rows | {"é/ü.md": (0, 1, 2, 4), "gone": (1, 1, 1, 1)}), range(4))])
+    places, paths = differing(known, files, 0, 3)
+    assert (places, sorted(paths)) == ([2], ["gone", "é/ü.md"])
+    assert differing(iter([]), files, 1, 3) == ([1, 2], [])
 
 
 @pytest.mark.parametrize("which", range(4))

@@ -18,6 +18,10 @@ def copies(library):
     return library.ask("select hash, leader, round(similarity, 4) from copies order by all")
 
 
+def run(library, statement):
+    library.engine.database.write(lambda cursor: cursor.connection.execute(statement))
+
+
 def text(chance, base):
     """One of some texts, with a word in fifty another one."""
     words = random.Random(base).choices(WORDS, k=120)
@@ -53,8 +57,8 @@ def test_groups_of_changed_texts_are_those_of_all(library, monkeypatch, seed, cr
     monkeypatch.setattr(regrouping, "MANY_BESIDE", seed % 2 and 20_000)  # else all have hashes
     done = []
 
-    def noted(cursor):
-        done.append(regrouping_of(cursor))
+    def noted(cursor, moved):
+        done.append(regrouping_of(cursor, moved))
         return done[-1]
 
     regrouping_of = regrouping.regrouped
@@ -66,7 +70,10 @@ def test_groups_of_changed_texts_are_those_of_all(library, monkeypatch, seed, cr
     for _ in range(6):
         for _ in range(chance.randint(1, 3)):
             change(chance, library)
+        if seed % 2:  # an index from before, with texts of today
+            run(library, "update sketches set buckets = null where hash < 'a'")
         library.update()
+        assert library.ask("select * from left_texts") == []
         found = copies(library)
         library.engine.database.write(grouping._group_all)
         assert found == copies(library)
@@ -106,8 +113,11 @@ def test_texts_that_share_a_bucket_are_found_before_their_hashes_are_read(monkey
     texts[3][6:10] = texts[1][6:10]  # not all of one
     bins = [array("H", each).tobytes() for each in texts]
     some = sketches.NearSome(["a", "b"], b"".join(bins[:2]), 0.7)
-    assert some.sharing(b"".join(bins[2:])) == [2]
-    assert some.sharing(b"".join(bins)) == [0, 1, 4]
+    keys = sketches.bucket_keys(b"".join(bins))
+    assert list(keys) == sketches.plain_keys(memoryview(b"".join(bins)).cast("H"))
+    assert some.sharing(keys[2 * sketches.BANDS :]) == [2]
+    assert some.sharing(keys) == [0, 1, 4]
+    assert some.sharing(sketches.bucket_keys(b"")) == []
     assert set(some.texts) == {0}
 
 
@@ -120,9 +130,7 @@ def test_a_change_of_few_texts_leaves_other_groups_as_they_are(library, monkeypa
         library.write(f"{number}.md", "# Tea\n" + text(chance, number // 2).partition("\n")[2])
     library.update()
     before = copies(library)
-    library.engine.database.write(
-        lambda cursor: cursor.connection.execute("update copies set similarity = 0.5")
-    )
+    run(library, "update copies set similarity = 0.5")
     library.write("other.md", text(chance, 99))
     library.update()
     assert {similarity for _, _, similarity in copies(library)} == {0.5}
@@ -130,3 +138,44 @@ def test_a_change_of_few_texts_leaves_other_groups_as_they_are(library, monkeypa
     library.update()
     assert [each for each in copies(library) if each[2] != 0.5] == []
     assert len(copies(library)) == len(before) - 2
+
+
+@pytest.mark.parametrize("few", [0, 20_000])
+def test_texts_without_a_signature_get_one_before_texts_are_grouped(library, monkeypatch, few):
+    for module in (grouping, regrouping):
+        monkeypatch.setattr(module, "FEW_TEXTS", few)
+    monkeypatch.setattr(regrouping, "SHARE", 1)
+    chance = random.Random(7)
+    for number in range(6):
+        library.write(f"{number}.md", "# Tea\n" + text(chance, number // 2).partition("\n")[2])
+    library.update()
+    asked = "select hash, bins, buckets::text from sketches"
+    signatures, groups = library.ask(asked), copies(library)
+    run(library, "delete from sketches where hash > '8'")
+    run(library, "update counters set value = 0 where name = 'grouped_documents'")
+    run(library, "update copies set similarity = 0.5")
+    library.write("other.md", text(chance, 99))
+    library.update()
+    found = library.ask(asked)
+    assert len(found) == 7
+    assert {*signatures} < {*found}
+    assert copies(library) == groups
+
+
+def test_texts_of_a_removed_collection_leave_their_groups(library, monkeypatch):
+    for module in (grouping, regrouping):
+        monkeypatch.setattr(module, "FEW_TEXTS", 0)
+    monkeypatch.setattr(regrouping, "SHARE", 1)
+    library.configure("other")
+    chance = random.Random(7)
+    base = "# Tea\n" + text(chance, 1).partition("\n")[2]
+    library.write("a.md", base)
+    library.write("b.md", base + " again\n", collection="other")
+    library.update()
+    assert len(copies(library)) == 2
+    library.configure()
+    library.engine.folders()
+    assert len(library.ask("select * from left_texts")) == 1
+    library.write("c.md", text(chance, 99))
+    library.update()
+    assert copies(library) == library.ask("select * from left_texts") == []

@@ -1,9 +1,11 @@
+from collections.abc import Iterable
+
 available: bool
 
 def listed(folder: str, suffixes: frozenset[str]) -> tuple[list[str], list[tuple[str, int]]]: ...
 def facts(folder: str, names: list[str]) -> tuple[list[bytes], list[tuple[int, int]]]: ...
 def differing(
-    known: str,
+    known: str | Iterable[tuple[memoryview, ...]],
     paths: list[str],
     sizes: memoryview,
     mtimes: memoryview,

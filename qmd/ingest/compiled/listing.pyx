@@ -9,7 +9,6 @@ import os
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint64_t
-from libcpp.algorithm cimport lower_bound
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
@@ -131,6 +130,7 @@ cdef extern from "errno.h" nogil:
     int errno
 
 cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
     object PyUnicode_DecodeFSDefaultAndSize(const char *text, Py_ssize_t size)
     bytes PyUnicode_EncodeFSDefault(object text)
 
@@ -242,24 +242,78 @@ cdef extern from * nogil:
         for (; at < end && *at != '/'; at++) found.inode = 10 * found.inode + (uint64_t)(*at - '0');
         return at < end ? at + 1 : end;
     }
+
+    // Files of a folder, in order of their paths, which are compared with those of the index one by one.
+    struct Comparison {
+        std::vector<std::string_view> paths;
+        std::vector<char> same;
+        std::vector<std::string> others;
+        const int64_t *sizes, *mtimes, *ctimes;
+        const uint64_t *inodes;
+        size_t expected = 0;
+
+        void add(std::string_view path, const Facts &facts) {
+            size_t place = expected;
+            if (place >= paths.size() || paths[place] != path) {  // the table is mostly in this order
+                place = std::lower_bound(paths.begin(), paths.end(), path) - paths.begin();
+                if (place == paths.size() || paths[place] != path) {
+                    others.emplace_back(path);
+                    return;
+                }
+            }
+            expected = place + 1;
+            if (facts.size == sizes[place] && facts.mtime == mtimes[place]
+                && facts.ctime == ctimes[place] && facts.inode == inodes[place])
+                same[place] = 1;
+            else
+                others.emplace_back(path);
+        }
+
+        // Of lines, NUL between two.
+        void add_lines(const char *line, size_t length) {
+            const char *stop = line + length;
+            Facts facts;
+            while (line < stop) {
+                const char *end = (const char *)std::memchr(line, 0, stop - line);
+                if (!end) end = stop;
+                const char *path = read_facts(line, end, facts);
+                add(std::string_view(path, end - path), facts);
+                line = end + 1;
+            }
+        }
+
+        // Of columns, NUL behind each path.
+        void add_columns(
+            const int64_t *size, const int64_t *mtime, const int64_t *ctime, const uint64_t *inode,
+            const char *path, size_t rows
+        ) {
+            for (size_t row = 0; row < rows; row++) {
+                size_t length = std::strlen(path);
+                add(std::string_view(path, length), Facts{size[row], mtime[row], ctime[row], inode[row]});
+                path += length + 1;
+            }
+        }
+    };
     """
     cppclass string_view "std::string_view":
-        string_view()
         string_view(const char *text, size_t size)
-        bint operator==(const string_view &other)
-        const char *data()
-        size_t size()
-    struct Facts:
-        int64_t size
-        int64_t mtime
-        int64_t ctime
-        uint64_t inode
-    const char *read_facts(const char *at, const char *end, Facts &found)
-    const void *memchr "std::memchr"(const void *text, int character, size_t size)
+    cppclass Comparison:
+        vector[string_view] paths
+        vector[char] same
+        vector[string] others
+        const int64_t *sizes
+        const int64_t *mtimes
+        const int64_t *ctimes
+        const uint64_t *inodes
+        void add_lines(const char *line, size_t length)
+        void add_columns(
+            const int64_t *size, const int64_t *mtime, const int64_t *ctime, const uint64_t *inode,
+            const char *path, size_t rows
+        )
 
 
 def differing(
-    str known,
+    object known,
     list paths,
     const int64_t[::1] sizes,
     const int64_t[::1] mtimes,
@@ -268,50 +322,37 @@ def differing(
     size_t first,
     size_t end,
 ):
-    """See `file_facts.plainly_differing`."""
-    cdef size_t count = end - first, at, place, expected = 0
+    """See `file_facts.differing`."""
+    cdef size_t at
     cdef Py_ssize_t length
     cdef const char *text
-    cdef const char *stop
-    cdef const char *line
-    cdef const char *line_end
-    cdef const char *begin
-    cdef vector[string_view] names
-    cdef vector[char] same = vector[char](count, 0)
-    cdef vector[string_view] others
-    cdef Facts facts
-    cdef string_view name
-    names.reserve(count)
-    for at in range(count):
-        text = PyUnicode_AsUTF8AndSize(paths[first + at], &length)
-        names.push_back(string_view(text, length))
-    line = PyUnicode_AsUTF8AndSize(known, &length)
-    stop = line + length
-    with nogil:
-        while line < stop:
-            line_end = <const char*>memchr(line, 0, stop - line)
-            if line_end == NULL:
-                line_end = stop
-            begin = read_facts(line, line_end, facts)
-            name = string_view(begin, line_end - begin)
-            line = line_end + 1
-            if expected < count and names[expected] == name:  # the table is mostly in this order
-                place = expected
-            else:
-                place = lower_bound(names.begin(), names.end(), name) - names.begin()
-                if place == count or not names[place] == name:
-                    others.push_back(name)
-                    continue
-            expected = place + 1
-            at = first + place
-            if (
-                facts.size == sizes[at] and facts.mtime == mtimes[at]
-                and facts.ctime == ctimes[at] and facts.inode == inodes[at]
-            ):
-                same[place] = 1
-            else:
-                others.push_back(name)
+    cdef const int64_t[::1] known_sizes, known_mtimes, known_ctimes
+    cdef const uint64_t[::1] known_inodes
+    cdef const unsigned char[::1] known_paths
+    cdef Comparison found
+    for at in range(first, end):
+        text = PyUnicode_AsUTF8AndSize(paths[at], &length)
+        found.paths.push_back(string_view(text, length))
+    found.same.resize(end - first)
+    if first < end:
+        found.sizes, found.mtimes = &sizes[first], &mtimes[first]
+        found.inodes, found.ctimes = &inodes[first], &ctimes[first]
+    if isinstance(known, str):
+        text = PyUnicode_AsUTF8AndSize(known, &length)
+        with nogil:
+            found.add_lines(text, length)
+    else:
+        for columns in known:
+            known_sizes, known_mtimes, known_ctimes = [each.cast("q") for each in columns[:3]]
+            known_inodes, known_paths = columns[3].cast("Q"), columns[4]
+            if known_sizes.shape[0]:
+                with nogil:
+                    found.add_columns(
+                        &known_sizes[0], &known_mtimes[0], &known_ctimes[0], &known_inodes[0],
+                        <const char*>&known_paths[0], known_sizes.shape[0],
+                    )
+    others = found.others  # as a list of bytes
     return (
-        [first + at for at in range(count) if not same[at]],
-        [others[at].data()[:others[at].size()].decode() for at in range(others.size())],
+        [first + at for at in range(end - first) if not found.same[at]],
+        [each.decode() for each in others],
     )

@@ -100,6 +100,39 @@ cdef inline Py_ssize_t equal_minima(const uint16_t* one, const uint16_t* other) 
     return equal
 
 
+def bucket_keys(const uint16_t[::1] bins):
+    """See `sketches.plain_keys`."""
+    cdef Py_ssize_t texts = bins.shape[0] // BINS, text, band
+    cdef vector[uint32_t] keys
+    keys.resize(texts * BANDS)
+    with nogil:
+        for text in range(texts):
+            for band in range(BANDS):
+                keys[text * BANDS + band] = <uint32_t>(bucket(&bins[text * BINS], band) >> 32)
+    return PyBytes_FromStringAndSize(<char*>keys.data(), texts * BANDS * 4)
+
+
+def sharing(const uint32_t[::1] some, const uint32_t[::1] others):
+    """See `sketches.plainly_sharing`."""
+    cdef Py_ssize_t texts = others.shape[0] // BANDS, text, band, count = some.shape[0], at
+    cdef uint32_t key
+    cdef vector[uint32_t] found
+    # Whether some key ends in these 18 bits: nearly none does.
+    cdef vector[char] ends = vector[char](1 << 18, 0)
+    with nogil:
+        for at in range(count):
+            ends[some[at] & 0x3ffff] = 1
+        for text in range(texts):
+            for band in range(BANDS):
+                key = others[text * BANDS + band]
+                if ends[key & 0x3ffff]:
+                    at = lower_bound(&some[0], &some[0] + count, key) - &some[0]
+                    if at < count and some[at] == key:
+                        found.push_back(<uint32_t>text)
+                        break
+    return found
+
+
 def near_pairs(const uint16_t[::1] bins, const uint32_t[::1] order, Py_ssize_t least, Py_ssize_t crowd):
     """See `sketches.plain_pairs`."""
     cdef Py_ssize_t texts = order.shape[0], d, j, at, end, other, one, equal

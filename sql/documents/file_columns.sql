@@ -1,0 +1,21 @@
+-- Indexed files of a collection, as documents/files, in columns.
+--
+-- in   $collection  text
+-- in   $low         text?  the first path; null: there is no limit
+-- in   $high        text?  the first path that is too high; null: there is none
+-- out  size         bigint
+-- out  mtime_ns     bigint
+-- out  ctime_ns     bigint
+-- out  inode        ubigint
+-- out  path         text   with NUL behind it
+select size::bigint as size, mtime_ns, ctime_ns, inode, path || chr(0) as path
+from documents
+where
+    collection = $collection
+    and container is null
+    -- if $low
+    and path >= $low
+    -- end
+    -- if $high
+    and path < $high
+    -- end

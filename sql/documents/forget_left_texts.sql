@@ -1,0 +1,2 @@
+-- Forget which texts documents have left.
+delete from left_texts
