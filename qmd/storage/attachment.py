@@ -81,14 +81,16 @@ class Writing(NamedTuple):
         row_group_size: rows of new row groups.
         is_merge: what is written is sorted postings.
         memory: of DuckDB's buffers at most, as DuckDB writes it; None: all that there is.
+        is_one_of_many: its memory is returned to the system after it. See `return_memory`.
     """
 
     row_group_size: int
     is_merge: bool = False
     memory: str | None = None
+    is_one_of_many: bool = False
 
 
-USUAL, MANY = Writing(LEAST_ROW_GROUP_SIZE), Writing(ROW_GROUP_SIZE)
+USUAL, MANY = Writing(LEAST_ROW_GROUP_SIZE), Writing(ROW_GROUP_SIZE, is_one_of_many=True)
 LARGE_MERGE = Writing(SORTED_ROW_GROUP_SIZE, is_merge=True)
 MERGE = LARGE_MERGE._replace(memory=MERGING_MEMORY)
 
@@ -184,6 +186,16 @@ class Attachment:
     def grow(self) -> None:
         """Give the engine all of its memory again."""
         self._set_limit(self._memory_limit)
+
+    def return_memory(self) -> None:
+        """Return the memory that DuckDB keeps for its next statements to the system.
+
+        With each commit it keeps more: after those of a million files, .4 GB. It returns it when
+        its limit is set, also to what it was. Source: duckdb/duckdb, src/storage/buffer/
+        buffer_pool.cpp, `BufferPool::SetLimit`.
+        """
+        limit, self._limit = self._limit or self._memory_limit, ""
+        self._set_limit(limit)
 
     def spare(self) -> None:
         """Give the engine little memory, for statements that read whole tables once.

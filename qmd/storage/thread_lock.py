@@ -336,6 +336,9 @@ class ThreadLock:
                     self._attachment.detach()
                 except DatabaseError:
                     self._drop()  # nothing is lost: the next process also reads the log
+                else:
+                    if writing.is_one_of_many:
+                        self._attachment.return_memory()
                 return result
         except BaseException:
             # A failed write can leave the engine unusable: begin again with a new one.
