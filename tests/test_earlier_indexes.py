@@ -19,16 +19,43 @@ WRITTEN_BY_2 = DATA / "indexes" / "schema-17-by-duckdb-2.duckdb.xz"
 MIGRATIONS = sorted(path.name[:4] for path in DATA.parents[1].glob("migrations/*.sql"))
 
 
-@pytest.fixture(params=INDEXES, ids=lambda path: path.name.partition(".")[0])
+each_index = pytest.fixture(params=INDEXES, ids=lambda path: path.name.partition(".")[0])
+
+
+def laid_out(packed, folder):
+    """Put an index into a folder, with the notes that it was made of."""
+    (folder / "index.duckdb").write_bytes(lzma.decompress(packed.read_bytes()))
+    shutil.copytree(DATA / "notes", folder / "notes")
+    (folder / "config").mkdir(exist_ok=True)
+    settings = f"collections:\n  notes:\n    path: {folder / 'notes'}\n"
+    for place in (folder, folder / "config"):
+        (place / "index.yml").write_text(settings)
+
+
+@each_index
 def earlier(request, qmd, tmp_path):
     """An index with the notes that it was made of; the commands of its user."""
-    (tmp_path / "index.duckdb").write_bytes(lzma.decompress(request.param.read_bytes()))
-    shutil.copytree(DATA / "notes", tmp_path / "notes")
-    (tmp_path / "config").mkdir(exist_ok=True)
-    settings = f"collections:\n  notes:\n    path: {tmp_path / 'notes'}\n"
-    for folder in (tmp_path, tmp_path / "config"):
-        (folder / "index.yml").write_text(settings)
+    laid_out(request.param, tmp_path)
     return qmd
+
+
+@pytest.fixture(scope="module")
+def updates():
+    """Folder of each index that was updated, and what that said."""
+    return {}
+
+
+@each_index
+def updated(request, qmd, monkeypatch, tmp_path_factory, updates):
+    """An index after an update, and what that said; tests that leave it as it is share it."""
+    folder, said = updates.get(request.param) or (tmp_path_factory.mktemp("earlier"), None)
+    monkeypatch.setenv("INDEX_PATH", str(folder / "index.duckdb"))
+    monkeypatch.setenv("QMD_CONFIG_DIR", str(folder / "config"))
+    if said is None:
+        laid_out(request.param, folder)
+        said = qmd("update")
+        updates[request.param] = folder, said
+    return qmd, said
 
 
 def found(qmd, *words):
@@ -50,25 +77,26 @@ def test_it_answers_at_once(earlier):
     assert (code, out) == (0, (DATA / "notes" / "pot.md").read_text())
 
 
-def test_an_update_makes_it_one_of_today(earlier):
-    code, out, err = earlier("update")
+def test_an_update_makes_it_one_of_today(updated):
+    qmd, (code, out, err) = updated
     assert code == 0, err
     assert "2 unchanged" in out or "2 updated" in out
-    assert found(earlier, "C++") == ["notes/pot.md"]
-    assert found(earlier, "--filter", "tags = drink", "tea") == ["notes/tea.md"]
-    code, out, _ = earlier("sql", "--json", "select target from links order by all")
+    assert found(qmd, "C++") == ["notes/pot.md"]
+    assert found(qmd, "--filter", "tags = drink", "tea") == ["notes/tea.md"]
+    code, out, _ = qmd("sql", "--json", "select target from links order by all")
     assert code == 0
     assert len(json.loads(out)) == 2
-    code, out, _ = earlier("doctor", "--deep", "--json")
+    code, out, _ = qmd("doctor", "--deep", "--json")
     problems = [each for each in json.loads(out) if each["status"] == "problem"]
     assert (code, problems) == (0, [])
 
 
-def test_it_is_exported_and_imported_as_one_of_today(earlier, tmp_path, monkeypatch):
-    assert earlier("update")[0] == 0
-    assert earlier("export", tmp_path / "out")[0] == 0
+def test_it_is_exported_and_imported_as_one_of_today(updated, tmp_path, monkeypatch):
+    qmd, (code, *_) = updated
+    assert code == 0
+    assert qmd("export", tmp_path / "out")[0] == 0
     monkeypatch.setenv("INDEX_PATH", str(tmp_path / "copy.duckdb"))
     monkeypatch.setenv("QMD_CONFIG_DIR", str(tmp_path / "other"))
-    code, _, err = earlier("import", tmp_path / "out")
+    code, _, err = qmd("import", tmp_path / "out")
     assert code == 0, err
-    assert found(earlier, "clay pot")[0] == "notes/pot.md"
+    assert found(qmd, "clay pot")[0] == "notes/pot.md"

@@ -8,7 +8,7 @@ import pytest
 
 from qmd.settings.environment import Machine
 from tests.cluster import corpus
-from tests.library import FakeEmbedder, Library
+from tests.library import FakeEmbedder, Library, staying_attached
 
 
 @pytest.fixture(scope="module")
@@ -25,5 +25,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         )
         library.update()
         library.embed()
-        yield library
+        with staying_attached(library.engine.database):
+            yield library
     library.engine.close()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.ranking import postings_reader
-from tests.library import Library
+from tests.library import Library, staying_attached
 from tests.ranking.sidecars import ASKED, another, answers, of_tables, two_notes
 from tests.ranking.test_holder import QUESTIONS, answer, bodies, held, hold, query_of, take
 
@@ -189,7 +189,8 @@ def test_after_any_changes_answers_are_those_of_the_tables(history, questions):
             engine.holder._price = 1000
             for step in history:
                 take(library, step)
-                for question in [*map(query_of, questions), *ASKED]:
-                    assert answer(engine, question) == answer(library.engine, question)
+                with staying_attached(library.engine.database):
+                    for question in [*map(query_of, questions), *ASKED]:
+                        assert answer(engine, question) == answer(library.engine, question)
                 assert len(held(engine).segments) <= 4
         library.engine.close()

@@ -43,6 +43,14 @@ def made(libraries):
     return library
 
 
+@pytest.fixture(scope="module")
+def expected(made):
+    """Answers of the tables, whatever the sidecar is."""
+    with pytest.MonkeyPatch.context() as patch:
+        as_commands(patch)
+        return answers(made, ASKED, stays=True)
+
+
 @pytest.fixture
 def large(made, tmp_path, monkeypatch):
     """The same library with an index and a sidecar of its own; each test says what is noted."""
@@ -84,26 +92,26 @@ def forge_note(library, fit):
     assert json.loads(facts_path(index).read_text().partition("\n")[2])["facts"][FIT] == fit
 
 
-def test_one_that_was_made_again_as_it_was_is_used(large, monkeypatch):
+def test_one_that_was_made_again_as_it_was_is_used(large, expected, monkeypatch):
     forge(large, lambda arrays, note: note)
-    assert is_used(large, monkeypatch)
+    assert is_used(large, monkeypatch, expected=expected)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.999])
-def test_a_cut_sidecar_that_is_noted_to_fit_is_not_used(large, monkeypatch, share):
+def test_a_cut_sidecar_that_is_noted_to_fit_is_not_used(large, expected, monkeypatch, share):
     whole = sidecar(large).read_bytes()
     sidecar(large).write_bytes(whole[: int(share * len(whole))])
     index = SidecarFile(large.engine.place.database, POSTINGS)
     forge_note(large, [list(index.stamp()), [], None])
-    assert not is_used(large, monkeypatch)
+    assert not is_used(large, monkeypatch, expected=expected)
 
 
 @pytest.mark.parametrize(
     "fit", [None, 7, "postings", [], [[], []], [[], [], None], [["a"], [], 1], [[1], {"a": 1}, {}]]
 )
-def test_a_note_of_another_form_is_not_believed(large, monkeypatch, fit):
+def test_a_note_of_another_form_is_not_believed(large, expected, monkeypatch, fit):
     forge_note(large, fit)
-    assert not is_used(large, monkeypatch)
+    assert not is_used(large, monkeypatch, expected=expected)
 
 
 PARTS = "terms bounds places slots doubled counts positions wide beyond".split()
@@ -143,7 +151,7 @@ def test_no_search_leaves_the_bounds_of_a_forged_sidecar(large, name, change):
 
 @pytest.mark.parametrize("counts", [1, 2**32 - 1])
 @pytest.mark.parametrize("place", [2**63 - 1, 2**63 - 10, 2**40])
-def test_no_sum_of_forged_numbers_leads_out_of_an_array(large, place, counts):
+def test_no_sum_of_forged_numbers_leads_out_of_an_array(large, expected, place, counts):
     def of_all(arrays, _):
         for each in list(arrays):
             if each.startswith("places_"):
@@ -151,12 +159,11 @@ def test_no_sum_of_forged_numbers_leads_out_of_an_array(large, place, counts):
             if each.startswith("counts_"):
                 arrays[each] = np.full(len(arrays[each]), counts, np.uint32)
 
-    expected = answers(large, ASKED, stays=True)
     forge(large, of_all)
     assert answers(large, ASKED) == expected
 
 
-def test_no_forged_position_leads_to_another_document(large):
+def test_no_forged_position_leads_to_another_document(large, expected):
     def of_all(arrays, _):
         for each in list(arrays):
             if each.startswith("positions_"):
@@ -166,31 +173,31 @@ def test_no_forged_position_leads_to_another_document(large):
                 beyond = np.full(len(arrays[each]), 2**32 - 1, np.uint32)
                 arrays[f"beyond_{number}"] = beyond
 
-    expected = answers(large, ASKED, stays=True)
     forge(large, of_all)
     assert answers(large, ASKED) == expected
 
 
 @pytest.mark.parametrize("gone", [[0] * 5000, [1, 0], [-1], [2**32], [1e400], [10_000]])
-def test_a_note_of_documents_that_cannot_be_gone_is_not_believed(large, monkeypatch, gone):
+def test_a_note_of_documents_that_cannot_be_gone_is_not_believed(
+    large, expected, monkeypatch, gone
+):
     stamp = SidecarFile(large.engine.place.database, POSTINGS).stamp()
     forge_note(large, [list(stamp), gone, None])
-    assert not is_used(large, monkeypatch)
+    assert not is_used(large, monkeypatch, expected=expected)
 
 
 @pytest.mark.parametrize("name", ["slots", "bounds", "places"])
-def test_the_tables_answer_where_a_number_leads_out_of_an_array(large, name):
+def test_the_tables_answer_where_a_number_leads_out_of_an_array(large, expected, name):
     def of_all(arrays, _):
         for each in list(arrays):
             if each.rpartition("_")[0] == name:
                 arrays[each] = changed(arrays[each], "high")
 
-    expected = answers(large, ASKED, stays=True)
     forge(large, of_all)
     assert answers(large, ASKED) == expected
 
 
 @pytest.mark.parametrize("parts", [0, -1, 3, 1 << 40, "8", None])
-def test_parts_of_another_number_are_not_used(large, monkeypatch, parts):
+def test_parts_of_another_number_are_not_used(large, expected, monkeypatch, parts):
     forge(large, lambda arrays, note: note | {"parts": parts})
-    assert not is_used(large, monkeypatch)
+    assert not is_used(large, monkeypatch, expected=expected)

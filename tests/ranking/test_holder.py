@@ -18,7 +18,7 @@ from qmd.operations.search import prepare, search
 from qmd.ranking import bm25 as ranked
 from qmd.ranking import inverted_index, postings, postings_loader, postings_reader, query
 from qmd.storage.cancellation import Stopped
-from tests.library import Library, examples
+from tests.library import Library, examples, staying_attached
 
 WORDS = (
     "error errors handling handle config configuration configured parse_json parseJson C++20 "
@@ -119,11 +119,12 @@ def test_memory_answers_as_the_file_does(history, questions, limit, grouped):
             take(library, step)
         other = engine_of(library)
         assert hold(other) is not None
-        for question in questions:
-            for chosen in (None, "notes"):
-                text = query_of(question)
-                expected = answer(library.engine, text, limit=limit, collection=chosen)
-                assert answer(other, text, limit=limit, collection=chosen) == expected
+        with staying_attached(library.engine.database):
+            for question in questions:
+                for chosen in (None, "notes"):
+                    text = query_of(question)
+                    expected = answer(library.engine, text, limit=limit, collection=chosen)
+                    assert answer(other, text, limit=limit, collection=chosen) == expected
         assert held(other) is not None
         other.close()
         library.engine.close()

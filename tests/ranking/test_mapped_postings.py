@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from qmd.ranking import (
 )
 from qmd.ranking.inverted_index import Inverted
 from qmd.storage import file_version
-from tests.library import Library, examples
+from tests.library import Library, examples, staying_attached
 from tests.ranking.test_holder import QUESTIONS, answer, bodies, query_of
 
 ASKED = ("tea", '"green tea"', "tea -water", "wate", "teaPot", "milk cup", "te*", "title:tea cup")
@@ -73,13 +74,18 @@ def sidecar(library):
 def answers(library, questions, *, stays=False, **options):
     engine = engine_of(library, stays=stays)
     try:
-        return [answer(engine, text, **options) for text in questions]
+        with staying_attached(engine.database) if stays else nullcontext():
+            return [answer(engine, text, **options) for text in questions]
     finally:
         engine.close()
 
 
-def is_used(library, patch, questions=ASKED, **options):
-    """Check that a command answers as the tables do; return whether it used the sidecar."""
+def is_used(library, patch, questions=ASKED, expected=None, **options):
+    """Check that a command answers as the tables do; return whether it used the sidecar.
+
+    Args:
+        expected: answers of the tables, where they are known.
+    """
     maps = []
     real = mapped_postings._mapped
 
@@ -87,7 +93,7 @@ def is_used(library, patch, questions=ASKED, **options):
         maps.append(real(*given))
         return maps[-1]
 
-    expected = answers(library, questions, stays=True, **options)
+    expected = expected or answers(library, questions, stays=True, **options)
     assert maps == []
     with patch.context() as patched:
         patched.setattr(mapped_postings, "_mapped", mapped)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qmd.operations.cleanup import cleanup
 from qmd.operations.search import search
 from qmd.ranking import postings_reader
-from tests.library import Library, examples
+from tests.library import Library, examples, staying_attached
 from tests.ranking.sidecars import another, mapped, two_notes
 from tests.ranking.test_holder import (
     QUESTIONS,
@@ -65,7 +65,7 @@ def test_a_sidecar_of_any_time_answers_as_the_tables_do(history, questions, limi
                 shutil.copy(sidecar(library), copy)
             elif then == "restore" and copy.exists():
                 shutil.copy(copy, sidecar(library))
-            with another(library) as engine:
+            with another(library) as engine, staying_attached(library.engine.database):
                 for question in questions:
                     text = query_of(question)
                     expected = answer(library.engine, text, limit=limit)
