@@ -9,7 +9,8 @@ import pytest
 
 from qmd.errors import NotEnoughMemory
 from qmd.errors.shortage import causes, shortage_of
-from qmd.storage.attachment import Attachment
+from qmd.storage import attachment
+from qmd.storage.attachment import MANY, Attachment
 from tests.storage.database.uses import setting, tea
 
 
@@ -85,3 +86,23 @@ def test_an_error_that_has_led_to_itself_is_looked_at_once():
 )
 def test_other_errors_are_no_shortage(error):
     assert shortage_of(error) is None
+
+
+def test_each_of_many_writes_returns_the_memory_that_duckdb_keeps(database, monkeypatch):
+    def limit(cursor):
+        return cursor.connection.execute("select current_setting('memory_limit')").fetchall()
+
+    used, said, filled = database(), [], attachment.filled
+    used.write(setting("green"), writing=MANY)
+    before = used.read(limit)
+    monkeypatch.setattr(
+        attachment, "filled", lambda name, **values: said.append(name) or filled(name, **values)
+    )
+    used.write(setting("black"))
+    assert said.count("store/limit_memory") == 0
+    for color in ("red", "white"):
+        said.clear()
+        used.write(setting(color), writing=MANY)
+        assert said.count("store/limit_memory") == 1
+        assert used.read(limit) == before
+    assert used.read(tea) == "white"
