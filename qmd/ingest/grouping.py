@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from qmd.ingest.commit import lack_sketches
-from qmd.ingest.near_duplicates import NamedText, groups_of, put_groups, signatures
-from qmd.ingest.regrouping import FEW_TEXTS, moved_texts, regrouped
+from qmd.ingest.near_duplicates import NamedText, groups_of, put_groups
+from qmd.ingest.regrouping import FEW_TEXTS, compared_texts, moved_texts, regrouped
 from qmd.ingest.sketches import sketches
 from qmd.storage.cursor import as_json
 
@@ -116,5 +116,5 @@ def _group_all(cursor: Cursor) -> None:
         return cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(list(hashes)))
 
     copied = [hash_ for (hash_,) in cursor.run("documents/copied")]
-    put_groups(cursor, groups_of(signatures(cursor, "documents/sketches"), named, copied))
+    put_groups(cursor, groups_of(compared_texts(cursor), named, copied))
     _note_grouped(cursor)

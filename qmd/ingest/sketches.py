@@ -11,6 +11,7 @@ Source:
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Container, MutableSequence, Sequence
 from itertools import accumulate
 from math import ceil
@@ -70,6 +71,18 @@ def bucket_keys(bins: bytes | memoryview) -> array[int]:
     """
     minima = memoryview(bins).cast("H")
     return array("I", (_compiled.bucket_keys if _compiled else plain_keys)(minima))
+
+
+def beside_another(keys: array[int]) -> list[int]:
+    """Find texts that share a bucket with another one: no others are near any.
+
+    Args:
+        keys: of all texts. See `bucket_keys`.
+
+    Returns:
+        Their places, ascending.
+    """
+    return (_compiled.beside_another if _compiled else plainly_beside_another)(keys)
 
 
 def near_pairs(
@@ -176,6 +189,12 @@ def plainly_sharing(some: Sequence[int], others: Sequence[int]) -> list[int]:
     known = set(some)
     whole = range(0, len(others), BANDS)
     return [at // BANDS for at in whole if not known.isdisjoint(others[at : at + BANDS])]
+
+
+def plainly_beside_another(keys: Sequence[int]) -> list[int]:
+    """Find texts that share a bucket with another one in plain Python. See `beside_another`."""
+    times = Counter((at % BANDS, key) for at, key in enumerate(keys))
+    return sorted({at // BANDS for at, key in enumerate(keys) if times[at % BANDS, key] > 1})
 
 
 def plain_keys(bins: Sequence[int]) -> list[int]:

@@ -91,7 +91,7 @@ class Writing(NamedTuple):
 
 
 USUAL, MANY = Writing(LEAST_ROW_GROUP_SIZE), Writing(ROW_GROUP_SIZE, is_one_of_many=True)
-LARGE_MERGE = Writing(SORTED_ROW_GROUP_SIZE, is_merge=True)
+LARGE_MERGE = Writing(SORTED_ROW_GROUP_SIZE, is_merge=True, is_one_of_many=True)
 MERGE = LARGE_MERGE._replace(memory=MERGING_MEMORY)
 
 

@@ -75,8 +75,11 @@ def test_groups_of_changed_texts_are_those_of_all(library, monkeypatch, seed, cr
         library.update()
         assert library.ask("select * from left_texts") == []
         found = copies(library)
-        library.engine.database.write(grouping._group_all)
-        assert found == copies(library)
+        for few in (0, 20_000):  # the compared texts alone, and all
+            monkeypatch.setattr(regrouping, "FEW_TEXTS", few)
+            library.engine.database.write(grouping._group_all)
+            assert found == copies(library)
+        monkeypatch.setattr(regrouping, "FEW_TEXTS", 0)
     assert any(done) or crowd < 100  # of small crowds, most changes make one, or end one
     assert found
 
@@ -118,6 +121,8 @@ def test_texts_that_share_a_bucket_are_found_before_their_hashes_are_read(monkey
     assert some.sharing(keys[2 * sketches.BANDS :]) == [2]
     assert some.sharing(keys) == [0, 1, 4]
     assert some.sharing(sketches.bucket_keys(b"")) == []
+    assert sketches.beside_another(keys) == [0, 4]
+    assert sketches.beside_another(sketches.bucket_keys(b"")) == []
     assert set(some.texts) == {0}
 
 

@@ -133,6 +133,23 @@ def sharing(const uint32_t[::1] some, const uint32_t[::1] others):
     return found
 
 
+def beside_another(const uint32_t[::1] keys):
+    """See `sketches.plainly_beside_another`."""
+    cdef Py_ssize_t texts = keys.shape[0] // BANDS, text, band, at
+    cdef vector[uint64_t] places  # of texts, behind their keys
+    cdef vector[char] shared = vector[char](texts, 0)
+    places.resize(texts)
+    with nogil:
+        for band in range(BANDS):
+            for text in range(texts):
+                places[text] = (<uint64_t>keys[text * BANDS + band] << 32) | <uint64_t>text
+            sort(places.begin(), places.end())
+            for at in range(1, texts):
+                if places[at] >> 32 == places[at - 1] >> 32:
+                    shared[<uint32_t>places[at]] = shared[<uint32_t>places[at - 1]] = 1
+    return [text for text in range(texts) if shared[text]]
+
+
 def near_pairs(const uint16_t[::1] bins, const uint32_t[::1] order, Py_ssize_t least, Py_ssize_t crowd):
     """See `sketches.plain_pairs`."""
     cdef Py_ssize_t texts = order.shape[0], d, j, at, end, other, one, equal
