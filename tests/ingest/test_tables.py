@@ -247,8 +247,13 @@ def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(
     (library.root / "3.md").rename(library.root / "three.md")
     library.write("a (b), c's/日本.md", "odder")
     library.write("new.md", "new")
+    library.engine.database.write(
+        lambda cursor: cursor.connection.execute(
+            "update documents set ctime_ns = null where path = '5.md'"  # of an earlier version
+        )
+    )
     few = list(compare_folders(library.engine)["notes"].changes)
-    paths = ["1.md", "2.md", "3.md", "a (b), c's/日本.md", "new.md", "three.md"]
+    paths = ["1.md", "2.md", "3.md", "5.md", "a (b), c's/日本.md", "new.md", "three.md"]
     assert [change.path for change in few] == paths
     assert [change.document_id is None for change in few].count(True) == 2
     monkeypatch.setattr(documents, "AT_A_GLANCE", at_once)
