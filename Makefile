@@ -93,7 +93,7 @@ newest: $(NEWEST)/.ready  ## run the tests of what meets DuckDB on its newest ve
 	HYPOTHESIS_PROFILE=newest $(NEWEST)/bin/python $(TESTS) $(addprefix --ignore ,$(WITHOUT_DUCKDB)) \
 		$(addprefix --deselect ,$(WITHOUT_DUCKDB_TESTS)) \
 		tests/storage tests/ranking tests/exchange tests/analytics tests/cluster/test_sql.py tests/test_earlier_indexes.py \
-		$(addprefix tests/ingest/test_, index.py lost.py near_duplicates.py readings.py retokenizer.py texts_with_data.py) \
+		$(addprefix tests/ingest/test_, index.py lost.py near_duplicates.py readings.py regrouping.py retokenizer.py tables.py texts_with_data.py) \
 		$(addprefix tests/operations/test_, grep.py put.py writing.py)
 
 # Without the oracles, which load into DuckDB 1.5.5 alone.

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -106,43 +107,53 @@ def _new_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 HAS_NO_FILE = "select count(*) = 0 from duckdb_databases() where path is not null"
+SETTINGS = "select name, value from duckdb_settings() where name <> 'temp_directory' order by name"
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _engines_again() -> Iterator[None]:
     """An engine that an index of this process has closed serves the next one: to start takes 20 ms.
 
-    One that was left after an error, or with a file, or that has spilled to disk, is discarded.
+    One that was left after an error, with a file or with other settings, or that has spilled to
+    disk, is discarded.
     """
     left: dict[object, list[Connection]] = {}
-    kinds: WeakKeyDictionary[Attachment, object] = WeakKeyDictionary()
+    usual: dict[object, object] = {}
+    kinds: WeakKeyDictionary[Attachment, tuple[object, ...]] = WeakKeyDictionary()
     drop, engine = Attachment.drop, Attachment._engine
 
     def kept(attachment: Attachment) -> None:
-        root = attachment._root
-        is_usual = root is not None and not attachment._is_merging and sys.exc_info()[0] is None
-        if root is not None and is_usual and not attachment._spill.exists():
+        root, kind = attachment._root, kinds.get(attachment, (None,))
+        is_own = kind[0] == os.getpid() and sys.exc_info()[0] is None
+        if root is not None and is_own and not attachment._spill.exists():
             attachment._set_limit(attachment._memory_limit)
-            if attachment._limit and root.execute(HAS_NO_FILE).fetchall() == [(True,)]:
-                left.setdefault(kinds[attachment], []).append(root)
-                attachment._root = None
+            with suppress(DatabaseError):
+                is_as_new = root.execute(SETTINGS).fetchall() == usual[kind]
+                if is_as_new and root.execute(HAS_NO_FILE).fetchall() == [(True,)]:
+                    left.setdefault(kind, []).append(root)
+                    attachment._root = None
         drop(attachment)
 
     def again(attachment: Attachment) -> Connection:
         if attachment._root is None:
             kind = os.getpid(), str(ENGINE), attachment._threads, attachment._memory_limit
             kinds[attachment] = kind
-            if left.get(kind):
+            with suppress(DatabaseError, LookupError):
                 root = left[kind].pop()
-                with suppress(DatabaseError):
-                    root.execute("set global temp_directory = $1", [str(attachment._spill)])
-                    attachment._root = root
-        return engine(attachment)
+                root.execute("set global temp_directory = $1", [str(attachment._spill)])
+                attachment._root = root
+        is_new = attachment._root is None
+        root = engine(attachment)
+        if is_new and kinds[attachment] not in usual:
+            usual[kinds[attachment]] = root.execute(SETTINGS).fetchall()
+        return root
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Attachment, "drop", kept)
         patch.setattr(Attachment, "_engine", again)
         yield
+    for each in chain.from_iterable(left.values()):
+        each.close()
 
 
 PAUSE = file_lock.WRITER_PAUSE_SECONDS

@@ -138,6 +138,8 @@ class _FilesCompared:
         if 4 * (len(places) + len(others)) < end - first:
             self._places += places
             self._others += others
+            if len(self._places) + len(self._others) > AT_A_GLANCE:
+                self.add_few(end)
             return
         self.add_few(first)
         if others:

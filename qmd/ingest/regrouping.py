@@ -243,12 +243,12 @@ def compared_texts(cursor: Cursor) -> Signatures:
 def _beside(cursor: Cursor, some: NearSome) -> Iterator[PlacedSignatures]:
     """Yield the texts that share a bucket with some; all texts, if those are many."""
     places = list[int]()
-    for read, keys in _keys(cursor):
+    for read, keys in _keys(cursor):  # to the end: DuckDB 2 has one open result at a time
         places += map(read.__getitem__, some.sharing(keys))
-        if len(places) > MANY_BESIDE:
-            yield from _all(cursor)
-            return
-    yield _signed(cursor, places)
+    if len(places) > MANY_BESIDE:
+        yield from _all(cursor)
+    else:
+        yield _signed(cursor, places)
 
 
 def _keys(cursor: Cursor) -> Iterator[tuple[memoryview, array[int] | memoryview]]:

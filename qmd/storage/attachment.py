@@ -60,11 +60,14 @@ ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "default_block_size": str(BLOCK_SIZE),
     "disabled_compression_methods": "alp,alprd,chimp,patas",
+    "dynamic_or_filter_threshold": "1000",
     "auto_checkpoint_skip_wal_threshold": "0",
     "checkpoint_threshold": "0B",
-    "dynamic_or_filter_threshold": "1000",
 }
 """Settings of every engine that writes an index.
+
+Up to 1,000 values of one side of a join, not 50, decide which parts of the other table are read:
+see docs/decisions/053-keys-of-buckets.md.
 
 The last two make a commit go into the file itself instead of a log: DuckDB 1.5 replays all rows of
 a large insert although its commit was cut off (duckdb/duckdb#25931). They also halve the writing.
@@ -81,7 +84,8 @@ class Writing(NamedTuple):
         row_group_size: rows of new row groups.
         is_merge: what is written is sorted postings.
         memory: of DuckDB's buffers at most, as DuckDB writes it; None: all that there is.
-        is_one_of_many: its memory is returned to the system after it. See `return_memory`.
+        is_one_of_many: others follow, as in an update of many files or in a merge: its memory is
+            returned to the system after it. See `return_memory`.
     """
 
     row_group_size: int

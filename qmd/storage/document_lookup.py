@@ -26,8 +26,8 @@ MAX_NAME_LENGTH = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
 
 LOOKED_UP = 50
-"""Texts that are loaded at once: DuckDB finds so many by the index of the table, and reads all of
-the table for more. Source: its setting dynamic_or_filter_threshold."""
+"""Texts that are loaded at once. DuckDB finds so many by the index of the table, and reads all of
+the table for more than its setting dynamic_or_filter_threshold says: 50, if nothing is set."""
 
 _SLASH = pattern("%2f", re.I)
 _ONE_WORD = pattern(r"qmd:[^/]", re.I)

@@ -1,4 +1,4 @@
--- Indexed files of a collection, as documents/files, in columns.
+-- Indexed files of a collection, in any order, as documents/files gives them; in columns.
 --
 -- in   $collection  text
 -- in   $low         text?  the first path; null: there is no limit

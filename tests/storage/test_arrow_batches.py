@@ -39,3 +39,25 @@ def test_no_relation_with_parameters_is_made_on_duckdb_1():
     watched = Watched()
     arrow.fetched(watched, "select $one as one", {"one": 1}).read_all()
     assert watched.ways == ["execute"]
+
+
+def test_bytes_of_columns_follow_each_other():
+    text = (
+        "select i, repeat('é', i % 3) as word, [i, i + 1]::uinteger[] as pair from range(3000) t(i)"
+    )
+    numbers, words, pairs = [], b"", []
+    for number, word, pair in arrow.values(duckdb.connect(), text):
+        numbers += number.cast("q")
+        words += bytes(word)
+        pairs += pair.cast("I")
+    assert numbers == list(range(3000))
+    assert words.decode() == "".join("é" * (i % 3) for i in range(3000))
+    assert pairs == [each for i in range(3000) for each in (i, i + 1)]
+
+
+def test_an_error_in_late_rows_is_one_of_duckdb():
+    number = "if(i = 190000, error('late'), i)"
+    text = f"select {number} as i, repeat('x', 500) as x from range(200000) t(i)"
+    with pytest.raises(duckdb.Error, match="late"):
+        for _ in arrow.values(duckdb.connect(), text):
+            pass

@@ -305,11 +305,11 @@ cdef extern from * nogil:
         const int64_t *mtimes
         const int64_t *ctimes
         const uint64_t *inodes
-        void add_lines(const char *line, size_t length)
+        void add_lines(const char *line, size_t length) except +
         void add_columns(
             const int64_t *size, const int64_t *mtime, const int64_t *ctime, const uint64_t *inode,
             const char *path, size_t rows
-        )
+        ) except +
 
 
 def differing(
