@@ -49,7 +49,7 @@ def _settle(database: Database) -> None:
             break
         database.write(lambda cursor, rows=rows: _fill(cursor, rows))  # type: ignore[misc]
     if database.read(_is_ungrouped):
-        database.write(_group_signed)
+        database.write(_group)
 
 
 def _is_unsettled(cursor: Cursor) -> bool:
@@ -102,6 +102,12 @@ def _group_signed(cursor: Cursor) -> bool:
     else:
         _group_all(cursor)
     return True
+
+
+def _group(cursor: Cursor) -> None:
+    """Group the texts, although a text that is not new may have lost its signature."""
+    if not _group_signed(cursor):
+        _group_all(cursor)
 
 
 def _note_grouped(cursor: Cursor) -> None:

@@ -1,10 +1,11 @@
 """Groups of texts that are nearly the same, made anew for what has changed in a large index.
 
-Texts that are near a changed one, those near them, and so on, are grouped again; no other group can
-change.
+Texts that are near a changed one, those near them, and so on, are grouped again; no other pair is
+near, or no longer.
 
-What is near is exact. Names are those of now: a title that the number of its texts makes that of
-a template, or no longer, counts for the groups that are made anew.
+What is near is exact. Names are those of now, for the groups that are made anew: a title that the
+number of its texts makes that of a template, or no longer, counts for these, and so does a renamed
+collection, by which another document may name a text.
 """
 
 from __future__ import annotations
@@ -188,7 +189,9 @@ def moved_texts(cursor: Cursor) -> list[MovedText] | None:
     texts = cursor.one("documents/signed_texts")
     if texts <= FEW_TEXTS or cursor.one("documents/is_first_grouping"):
         return None
-    return cursor.rows(MovedText, "documents/moved_texts")
+    most = int(SHARE * texts)
+    moved = cursor.rows(MovedText, "documents/moved_texts", limit=most + 1)
+    return moved if len(moved) <= most else None
 
 
 def regrouped(cursor: Cursor, moved: Sequence[MovedText]) -> bool:
@@ -203,16 +206,16 @@ def regrouped(cursor: Cursor, moved: Sequence[MovedText]) -> bool:
     around = Around(moved)
     if not around.find(cursor, most=int(SHARE * cursor.one("documents/signed_texts"))):
         return False
-    gone = around.with_state("gone")
-
-    def named(hashes: Sequence[str]) -> list[NamedText]:
-        return cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(list(hashes)))
-
-    copied, near = set(around.copied), sorted(around.texts.difference(around.states))
-    if near:
-        found = cursor.run("documents/copied_of", hashes=as_json(near))
+    gone, pairs = around.with_state("gone"), around.near()
+    near = sorted({hash_ for pair in pairs for hash_ in pair[:2]})
+    named = cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(near))
+    if len(named) < len(near):
+        return False  # a signature without a document, which nothing has noted
+    copied, others = set(around.copied), sorted(around.texts.difference(around.states))
+    if others:
+        found = cursor.run("documents/copied_of", hashes=as_json(others))
         copied.update(hash_ for (hash_,) in found)
-    groups = grouped_pairs(around.near(), named, sorted(copied))
+    groups = grouped_pairs(pairs, lambda _: named, sorted(copied))
     cursor.run("documents/drop_copies", hashes=as_json(sorted(around.texts)))
     if groups:
         cursor.run("documents/add_copies", found=as_json([each._asdict() for each in groups]))
@@ -223,7 +226,10 @@ def regrouped(cursor: Cursor, moved: Sequence[MovedText]) -> bool:
 
 
 def compared_texts(cursor: Cursor) -> Signatures:
-    """Load the signatures of all texts that may be near another one; of few, those of all."""
+    """Load the signatures of all texts that may be near another one; of few, those of all.
+
+    Of many, not in the transaction that adds some. See `regrouped`.
+    """
     if cursor.one("documents/signed_texts") <= FEW_TEXTS:
         return signatures(cursor, "documents/sketches")
     places, keys, found = array("q"), array("I"), Signatures([], bytearray())
@@ -252,7 +258,10 @@ def _beside(cursor: Cursor, some: NearSome) -> Iterator[PlacedSignatures]:
 
 
 def _keys(cursor: Cursor) -> Iterator[tuple[memoryview, array[int] | memoryview]]:
-    """Yield the places of some signatures with the keys of their buckets, then of others."""
+    """Yield the places of some signatures with the keys of their buckets, then of others.
+
+    See `values`: both are there until the next ones are asked for.
+    """
     end = cursor.one("documents/signed_places")
     for low in range(0, end, KEYS_AT_ONCE):
         text = filled("documents/buckets", low=low, high=low + KEYS_AT_ONCE)

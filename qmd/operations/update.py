@@ -253,8 +253,8 @@ def update_small(
 
     reports, others = _carried_out(index, names, compared, begun, told)
     index.end_readers()
+    settle(index.database)  # an earlier update may have ended before it
     if any(comparison.changes for comparison in compared.values()):
-        settle(index.database)
         maintenance.merge(index.database)
         free_old_texts(index.database)
     if index.makes_sidecars:

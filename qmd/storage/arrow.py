@@ -60,7 +60,8 @@ def values(connection: Connection, text: str) -> Iterator[tuple[memoryview, ...]
     """Run a query without parameters and yield its columns as bytes, up to a million rows at once.
 
     No object is made of a value, which takes three times as long. Texts and blobs of a column
-    follow each other, as the numbers of lists do; none may be null.
+    follow each other, as the numbers of lists do; none may be null. What is yielded is there until
+    the next is asked for.
     """
     import nanoarrow
 

@@ -1,6 +1,9 @@
 -- Texts whose groups may have changed since they were made: of new documents, of documents that
 -- are gone, and of groups that all documents but one have left.
 --
+-- A text that only some of its documents have left may have another name than before.
+--
+-- in   $limit     integer
 -- out  hash       text
 -- out  state      text    gone: no document has it; new: it was not compared; old: its documents changed
 -- out  place      bigint? of its signature; null: it has none yet
@@ -27,7 +30,7 @@ fresh as (
 ),
 
 reasons as (
-    select hash, null as state from left_texts
+    select hash, 'old' as state from left_texts
     union all
     select hash, 'new' from fresh
     union all
@@ -36,7 +39,7 @@ reasons as (
     select hash, 'old' from left_ones
 ),
 
-found as materialized (  -- few: else they are looked for among all documents once for each reason
+found as materialized (  -- else each is looked for among all documents once for each reason
     select hash, min(state) as state
     from reasons
     group by hash
@@ -52,5 +55,6 @@ counted as materialized (
 select hash, case when documents = 0 then 'gone' else state end as state, sketches.rowid as place, documents
 from counted
 left join sketches using (hash)
-where if(documents = 0, sketches.rowid is not null, state is not null)
+where documents > 0 or sketches.rowid is not null
 order by hash
+limit $limit

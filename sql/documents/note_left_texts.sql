@@ -1,5 +1,5 @@
--- Note texts that documents have left.
---
--- in   $hashes  json  array
+-- Note the texts that buried documents leave, before these are removed.
 insert into left_texts
-select unnest(from_json($hashes, '["VARCHAR"]'))
+select hash
+from documents
+where document_id in (select document_id from tombstones)

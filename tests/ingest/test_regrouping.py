@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qmd.ingest import grouping, near_duplicates, regrouping, sketches
+from qmd.operations.freshness import update_first
 
 WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("a", "e", "ol", "un", "it")]
 
@@ -184,3 +185,84 @@ def test_texts_of_a_removed_collection_leave_their_groups(library, monkeypatch):
     library.write("c.md", text(chance, 99))
     library.update()
     assert copies(library) == library.ask("select * from left_texts") == []
+
+
+@pytest.fixture
+def apart(library, monkeypatch):
+    """A library whose texts are grouped as those of a large one are."""
+    for module in (grouping, regrouping):
+        monkeypatch.setattr(module, "FEW_TEXTS", 0)
+    monkeypatch.setattr(regrouping, "SHARE", 9)
+    return library
+
+
+def grouped_anew(library):
+    library.engine.database.write(grouping._group_all)
+    return copies(library)
+
+
+def near(number):
+    """One of some texts without a heading, each nearly the same as the others."""
+    words = random.Random(5).choices(WORDS, k=120)
+    words[10 * number] = "other"
+    return " ".join(words) + "\n"
+
+
+def test_a_signature_that_nothing_noted_as_gone_is_found_and_dropped(apart):
+    apart.write("cup.md", near(1))
+    apart.write("pot.md", text(random.Random(1), 3))
+    apart.update()
+    run(apart, "delete from documents where path = 'cup.md'")
+    (apart.root / "cup.md").unlink()
+    apart.write("cup v2.md", near(2))
+    apart.update()
+    assert len(apart.ask("select * from sketches where settled")) == 2
+    assert copies(apart) == grouped_anew(apart) == []
+
+
+def test_a_text_that_lost_its_signature_does_not_keep_others_from_groups(apart):
+    for name in ("a.md", "b.md"):
+        apart.write(name, near(1))
+    apart.write("c.md", text(random.Random(1), 3))
+    apart.update()
+    run(apart, "delete from sketches where hash in (select leader from copies)")
+    (apart.root / "b.md").unlink()
+    apart.write("cup.md", near(3))
+    apart.write("cup v2.md", near(4))
+    apart.update()
+    assert apart.ask("select * from left_texts") == []
+    assert len(copies(apart)) == 2
+    assert copies(apart) == grouped_anew(apart)
+
+
+def test_a_text_that_another_document_names_now_is_grouped_by_that_name(apart):
+    for name in ("apple.md", "cup v2.md", "cup v3.md"):
+        apart.write(name, near(1))
+    apart.write("cup.md", near(2))
+    apart.update()
+    before = copies(apart)
+    (apart.root / "apple.md").unlink()
+    apart.update()
+    assert copies(apart) == grouped_anew(apart) != before
+
+
+def test_more_changes_than_are_looked_at_one_by_one_group_all_texts(apart, monkeypatch):
+    monkeypatch.setattr(regrouping, "SHARE", 0.5)
+    for number in range(4):
+        apart.write(f"cup v{number}.md", near(number))
+    apart.update()
+    assert apart.engine.database.read(regrouping.moved_texts) == []
+    run(apart, "update sketches set settled = false where hash <> (select min(hash) from sketches)")
+    assert apart.engine.database.read(regrouping.moved_texts) is None
+
+
+def test_texts_of_an_update_that_ended_before_their_groups_get_them_by_the_next(apart, monkeypatch):
+    for number in range(3):
+        apart.write(f"cup v{number}.md", near(number))
+    with monkeypatch.context() as patched:
+        patched.setattr(grouping, "settle", lambda database: None)
+        update_first(apart.engine, [])
+    assert copies(apart) == []
+    update_first(apart.engine, [])
+    assert len(copies(apart)) == 3
+    assert copies(apart) == grouped_anew(apart)
