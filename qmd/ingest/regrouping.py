@@ -208,7 +208,9 @@ def regrouped(cursor: Cursor, moved: Sequence[MovedText]) -> bool:
         return False
     gone, pairs = around.with_state("gone"), around.near()
     near = sorted({hash_ for pair in pairs for hash_ in pair[:2]})
-    named = cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(near))
+    named: list[NamedText] = []
+    if near:  # it reads the hashes of all documents
+        named = cursor.rows(NamedText, "documents/names_of_texts", hashes=as_json(near))
     if len(named) < len(near):
         return False  # a signature without a document, which nothing has noted
     copied, others = set(around.copied), sorted(around.texts.difference(around.states))
