@@ -7,7 +7,10 @@ import lzma
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
+
+from qmd.storage.database import Database
 
 DATA = Path(__file__).parent / "data"
 
@@ -100,3 +103,32 @@ def test_it_is_exported_and_imported_as_one_of_today(updated, tmp_path, monkeypa
     code, _, err = qmd("import", tmp_path / "out")
     assert code == 0, err
     assert found(qmd, "clay pot")[0] == "notes/pot.md"
+
+
+def test_texts_that_documents_had_left_are_noted_before_they_are_grouped(tmp_path):
+    index = tmp_path / "index.duckdb"
+    index.write_bytes(lzma.decompress((DATA / "indexes" / "schema-24.duckdb.xz").read_bytes()))
+    with duckdb.connect(index) as before:
+        [(gone,)] = before.execute("select hash from documents where path = 'tea.md'").fetchall()
+        [(left,)] = before.execute("select hash from documents where path = 'pot.md'").fetchall()
+        before.execute("delete from documents where path = 'tea.md'")
+        before.execute("insert into copies values (?, ?, 1)", [left, left])
+    database = Database(index)
+    noted = database.read(
+        lambda cursor: cursor.connection.execute("select hash from left_texts").fetchall()
+    )
+    database.close()
+    assert sorted(noted) == sorted([(gone,), (left,)])
+
+
+def test_postings_that_were_made_before_texts_were_noted_can_be_used_after_it(tmp_path):
+    def rules_without(cursor, version):
+        cursor.connection.execute("delete from schema_migrations where version = ?", [version])
+        return cursor.run("held/state", bound=0)[0][0]
+
+    database = Database(tmp_path / "index.duckdb")
+    now, before, earlier = database.write(
+        lambda cursor: [rules_without(cursor, version) for version in (0, 25, 24)]
+    )
+    database.close()
+    assert now == before != earlier

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from qmd.ingest.sketches import near_pairs
 from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import as_json
-from qmd.storage.statements import statement
 
 if TYPE_CHECKING:
     from qmd.storage.cursor import Cursor
@@ -55,9 +54,6 @@ their paths name the subjects."""
 CROWD = 100
 """Texts of one bucket from which on each is compared with the first only."""
 
-AT_ONCE = 10_000
-"""Signatures that are read at once."""
-
 _WORD = re.compile(r"[^\W_]+|[<>=!+*/%&|^~'\"]+")
 _COUNTED = re.compile(r"(?:v|ch|chapter|part)?\d{1,2}|(?:19|20)\d\d|\d(?:st|nd|rd|th)")
 """Numbers of versions, chapters and years."""
@@ -74,20 +70,6 @@ class Grouped(NamedTuple):
     hash: str
     leader: str
     similarity: float
-
-
-def signatures(cursor: Cursor, name: str) -> Signatures:
-    """Load the signatures of texts, some at a time.
-
-    Args:
-        name: of a statement that gives hash, bins and more.
-    """
-    found = Signatures([], bytearray())
-    rows = cursor.connection.execute(statement(name))
-    while some := rows.fetchmany(AT_ONCE):
-        found.hashes.extend(hash_ for hash_, *_ in some)
-        found.bins.extend(b"".join([bins for _, bins, *_ in some]))
-    return found
 
 
 def groups_of(

@@ -15,13 +15,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from qmd.ingest.near_duplicates import (
-    AT_ONCE,
     CROWD,
     THRESHOLD,
     NamedText,
     Signatures,
     grouped_pairs,
-    signatures,
 )
 from qmd.ingest.sketches import BANDS, SIZE, NearPair, NearSome, beside_another, bucket_keys
 from qmd.named_tuple import NamedTuple
@@ -40,6 +38,9 @@ SHARE = 0.01
 
 ROUNDS = 4
 """Times that texts near the last ones are looked for."""
+
+AT_ONCE = 10_000
+"""Signatures that are read at once."""
 
 KEYS_AT_ONCE = 100_000
 """Signatures of which the keys are read at once: 6 MB."""
@@ -113,7 +114,7 @@ class Around:
 
     Attributes:
         texts: found so far.
-        places: of the signatures of these and of others.
+        places: of the signatures of these and of some others.
         copied: those of `moved` that have a signature and several documents.
     """
 
@@ -165,7 +166,9 @@ class Around:
         some = NearSome(own.hashes, bytes(own.bins), THRESHOLD, new | gone)
         for others in _beside(cursor, some) if own.hashes else ():
             some.compare(others.hashes, bytes(others.bins))
-            self.places.update(zip(others.hashes, others.places, strict=True))
+            wanted = {*some.firsts, *(hash_ for pair in some.pairs for hash_ in pair[:2])}
+            placed = zip(others.hashes, others.places, strict=True)
+            self.places.update(each for each in placed if each[0] in wanted)
         for place, key in enumerate(some.keys):
             hash_ = some.hashes[place // BANDS]
             made = Bucket(some.texts[place], some.firsts[place], set(), set())
@@ -232,9 +235,13 @@ def compared_texts(cursor: Cursor) -> Signatures:
 
     Of many, not in the transaction that adds some. See `regrouped`.
     """
+    found = Signatures([], bytearray())
     if cursor.one("documents/signed_texts") <= FEW_TEXTS:
-        return signatures(cursor, "documents/sketches")
-    places, keys, found = array("q"), array("I"), Signatures([], bytearray())
+        for part in _all(cursor):
+            found.hashes.extend(part.hashes)
+            found.bins.extend(part.bins)
+        return found
+    places, keys = array("q"), array("I")
     for read, some in _keys(cursor):
         places.frombytes(read.cast("B"))
         keys.frombytes(memoryview(some).cast("B"))

@@ -1,7 +1,5 @@
--- Texts whose groups may have changed since they were made: of new documents, of documents that
--- are gone, and of groups that all documents but one have left.
---
--- A text that only some of its documents have left may have another name than before.
+-- Texts whose groups may have changed since they were made: of new documents, and those that
+-- documents have left. A text that only some have left may have another name than before.
 --
 -- in   $limit     integer
 -- out  hash       text
@@ -12,15 +10,6 @@ with recent as (
     select hash
     from documents
     where document_id >= coalesce((select value from counters where name = 'grouped_documents'), 0)
-),
-
-left_ones as (
-    select leader as hash
-    from copies
-    left join documents using (hash)
-    where leader in (select leader from copies where hash in (select hash from left_texts))
-    group by leader
-    having count(document_id) < 2
 ),
 
 fresh as (
@@ -35,8 +24,6 @@ reasons as (
     select hash, 'new' from fresh
     union all
     select hash, 'old' from recent
-    union all
-    select hash, 'old' from left_ones
 ),
 
 found as materialized (  -- else each is looked for among all documents once for each reason

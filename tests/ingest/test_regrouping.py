@@ -266,3 +266,15 @@ def test_texts_of_an_update_that_ended_before_their_groups_get_them_by_the_next(
     update_first(apart.engine, [])
     assert len(copies(apart)) == 3
     assert copies(apart) == grouped_anew(apart)
+
+
+def test_a_text_that_is_too_short_for_a_group_has_none(apart):
+    for name in ("a.md", "b.md"):
+        apart.write(name, "tea\n")
+    for number in range(2):
+        apart.write(f"cup v{number}.md", near(number))
+    apart.update()
+    apart.write("c.md", "tea\n")
+    (apart.root / "cup v1.md").unlink()
+    apart.update()
+    assert copies(apart) == grouped_anew(apart)
