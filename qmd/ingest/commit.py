@@ -273,8 +273,7 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         return set()
     if batch.replaces:
         cursor.run("documents/bury")
-        cursor.run("documents/note_left_texts")
-        _count_old(cursor, [taken for (taken,) in cursor.run("documents/replace")])
+        _note_left(cursor, cursor.run("documents/replace"))
     long_texts.add_wanted(cursor, batch.long)
     with cursor.staged(texts=batch.texts):
         cursor.run("documents/add_content")
@@ -374,16 +373,20 @@ def remove(cursor: Cursor, document_ids: Sequence[int]) -> set[int]:
     """
     ids = as_json(list(document_ids))
     cursor.run("documents/bury_gone", ids=ids)
-    cursor.run("documents/note_left_texts")
     gone = cursor.run("documents/remove", ids=ids)
-    _count_old(cursor, [taken for _, taken in gone])
-    return {document_id for document_id, _ in gone}
+    _note_left(cursor, [left for _, *left in gone])
+    return {document_id for document_id, *_ in gone}
 
 
-def _count_old(cursor: Cursor, taken: Sequence[int]) -> None:
-    """Count the bytes of texts that documents have left. See `storage/old_texts.py`."""
-    if taken:
-        cursor.run("documents/count_old_bytes", bytes=sum(taken))
+def _note_left(cursor: Cursor, left: Sequence[Sequence[Any]]) -> None:
+    """Note texts that documents have left: for `regrouping`, and for `storage/old_texts.py`.
+
+    Args:
+        left: hash and bytes of each.
+    """
+    if left:
+        cursor.run("documents/note_left_texts", hashes=as_json([hash_ for hash_, _ in left]))
+        cursor.run("documents/count_old_bytes", bytes=sum(taken for _, taken in left))
 
 
 def word_count(cursor: Cursor) -> int:

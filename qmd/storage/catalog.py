@@ -172,7 +172,7 @@ def mirror(
 
 def _remove_strays(cursor: Cursor) -> None:
     cursor.run("collections/bury_strays")
-    cursor.run("documents/note_left_texts")
+    cursor.run("collections/leave_stray_texts")
     cursor.run("collections/remove_strays")
     cursor.run("maintenance/forget_old_bytes")
     cursor.run("collections/forget_left_out")

@@ -1,5 +1,5 @@
--- Note the texts that buried documents leave, before these are removed.
+-- Note texts that documents have left.
+--
+-- in   $hashes  json  array
 insert into left_texts
-select hash
-from documents
-where document_id in (select document_id from tombstones)
+select unnest(from_json($hashes, '["VARCHAR"]'))

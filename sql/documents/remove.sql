@@ -2,7 +2,8 @@
 --
 -- in   $ids         json     array of document_id
 -- out  document_id  integer  of each that was removed
--- out  bytes        bigint   that its text takes, about: see documents/replace
+-- out  hash         text     of its content
+-- out  bytes        bigint   that this takes, about: see documents/replace
 delete from documents
 where
     document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
@@ -14,4 +15,4 @@ where
             where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
         )
     )
-returning document_id, greatest(size, 8::ubigint * body_length)::bigint as bytes
+returning document_id, hash, greatest(size, 8::ubigint * body_length)::bigint as bytes

@@ -1,7 +1,8 @@
 -- Remove the documents that the accepted ones replace, with those inside of their files.
 --
 -- in   accepted  relation  made by documents/accept
--- out  bytes     bigint    that the text of each takes, about: of its file, or of its words
+-- out  hash      text      of the content of each
+-- out  bytes     bigint    that it takes, about: of its file, or of its words
 delete from documents
 where
     document_id in (select seen_id from accepted where seen_id > 0)
@@ -9,4 +10,4 @@ where
         container is not null
         and (collection, container) in (select (collection, path) from accepted where seen_id > 0)
     )
-returning greatest(size, 8::ubigint * body_length)::bigint as bytes
+returning hash, greatest(size, 8::ubigint * body_length)::bigint as bytes
