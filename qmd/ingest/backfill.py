@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from qmd.ingest import commit
-from qmd.ingest.outlines import Outline, document_outline
+from qmd.ingest.outlines import Outline, outline_of_text
 from qmd.storage.arrow import Relation
 from qmd.storage.arrow import texts as column
 from qmd.storage.database import Database
@@ -45,5 +45,4 @@ def _made(texts: Sequence[commit.Unoutlined]) -> Relation:
 
 
 def _outline(text: commit.Unoutlined) -> Outline:
-    start = len(text.body[: frontmatter(text.body).block].encode())
-    return document_outline(text.body.encode(), start).with_links(text.links)
+    return outline_of_text(text.body, frontmatter(text.body).block).with_links(text.links)

@@ -110,6 +110,15 @@ def document_outline(data: bytes, start: int) -> Outline:
     return found.with_further(further, data) if further else found
 
 
+def outline_of_text(text: str, block: int) -> Outline:
+    """Make the outline of a text; see `document_outline`.
+
+    Args:
+        block: characters of its front matter.
+    """
+    return document_outline(text.encode(), len(text[:block].encode()))
+
+
 def outlined(data: bytes, start: int) -> Outline:
     """Make the outline of a text.
 

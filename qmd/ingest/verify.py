@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from qmd.ingest import batch_tables, reader
 from qmd.ingest.batch_tables import stored_fields
 from qmd.ingest.folder_changes import Change
-from qmd.ingest.outlines import Outline, document_outline
+from qmd.ingest.outlines import Outline, outline_of_text
 from qmd.ingest.reader import File, Parsed
 from qmd.ingest.readers import tasks
 from qmd.ingest.readers.reading import restored
@@ -186,9 +186,8 @@ def _is_same(document: Stored, parsed: Parsed, outline: Outline) -> bool:
 
 
 def _outline(document: Stored) -> Outline:
-    matter = markdown.frontmatter(document.body)
-    start = len(document.body[: matter.block].encode())
-    return document_outline(document.body.encode(), start).with_links(document.links)
+    block = markdown.frontmatter(document.body).block
+    return outline_of_text(document.body, block).with_links(document.links)
 
 
 def _relation(stored: list[Stored], postings: PostingColumns) -> Relation:

@@ -15,6 +15,7 @@ from qmd.text import hashes, kinds, paths
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
+    from qmd.ranking.link_pages import LinksFromFile
     from qmd.ranking.results import Match
     from qmd.storage.cursor import Cursor
     from qmd.types import FileStamp, Result
@@ -175,6 +176,28 @@ def text_of_file(
         read = place[0], file, info.st_size, info.st_mtime_ns
         cursor.memory.add(READ, {document_id: read}, 1, most=MAX_RECORDS)
     return data.decode()
+
+
+def links_reader(index: Index) -> LinksFromFile | None:
+    """Return what reads links of documents from files; None: statements take less time.
+
+    A command reads those of a page or two: to load what finds them in a text takes longer.
+    """
+    return partial(_links_of_file, index) if index.database.stays_attached else None
+
+
+def _links_of_file(
+    index: Index, cursor: Cursor, document_id: int, place: tuple[str, str], hashed: str
+) -> tuple[list[str], list[str]] | None:
+    """Read the links of a document from its file, as `update` does; see `LinksFromFile`."""
+    text = text_of_file(index, cursor, set(), document_id, place, hashed)
+    if text is None:
+        return None
+    from qmd.ingest.front_matters import front_matter_of
+    from qmd.ingest.outlines import MARK, outline_of_text
+
+    outline = outline_of_text(text, front_matter_of(text, place[1]).block)
+    return outline.texts.split(MARK), outline.targets.split(MARK)
 
 
 def _file(index: Index, cursor: Cursor, collection: str, path: str) -> str | None:

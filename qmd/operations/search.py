@@ -167,6 +167,7 @@ def _search(
     pages = ranked.link_pages(cursor)
     further = record_order.further(index, cursor, among)
     wide = limit + further
+    from_file = freshness.links_reader(index)
     found: ranked.Scored
 
     def rank(count: int) -> Sequence[tuple[int, float]]:
@@ -179,6 +180,7 @@ def _search(
             pages,
             question=made.query,
             shown=wide + len(alike),
+            from_file=from_file,
             always=alike,
         )
         return _in_order(cursor, scores, known)
@@ -259,6 +261,8 @@ def prepare(index: Index, limit: int) -> None:
 
     index.database.read(work)  # the first search brings the settings into the tables
     index.load_postings()
+    for name in ("ingest.front_matters", "ingest.outlines"):  # for links of pages
+        importlib.import_module(f"qmd.{name}")
 
 
 def empty_index_notice(index: Index) -> str | None:

@@ -206,11 +206,13 @@ def _nearest(
         faster=index.vector_indexes.get(space, number, vectors, len(vector)),
     )
     pages = bm25.link_pages(cursor)
+    from_file = freshness.links_reader(index)
     further = record_order.further(index, cursor, among)
     wide = limit + further
 
     def rank(count: int) -> Sequence[Nearest]:
-        return passages_behind(cursor, find(limit=count), pages, question=made.query)
+        found = find(limit=count)
+        return passages_behind(cursor, found, pages, question=made.query, from_file=from_file)
 
     best = folded(
         rank, _document_of, known, question=made.query, limit=wide, rearranged=known or pages
@@ -353,6 +355,7 @@ async def query(
         per_file,
         exact,
         None if all_copies else partial(near_duplicates, index),
+        freshness.links_reader(index),
         rrf_k,
         index.keyword_share(),
     )

@@ -240,6 +240,5 @@ def outline_of(text: str) -> list[SectionHeading]:
     from qmd.text.front_matter import frontmatter
     from qmd.text.headings import stored_headings
 
-    start = len(text[: frontmatter(text).block].encode())
-    outline = outlines.document_outline(text.encode(), start)
+    outline = outlines.outline_of_text(text, frontmatter(text).block)
     return stored_headings(outline.kinds, outline.lines, outline.texts)

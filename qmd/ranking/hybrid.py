@@ -93,7 +93,9 @@ class _Run(NamedTuple):
                 elif count > self.lists.depth:
                     lists = self.lists.deeper(cursor, count)
                 ranked = self._fused(cursor, lists=lists, limit=count)
-                return link_pages.ranked_behind(cursor, ranked, pages, question=asked)
+                return link_pages.ranked_behind(
+                    cursor, ranked, pages, question=asked, from_file=self.recipe.links
+                )
 
             kept = copies.folded(
                 rank,

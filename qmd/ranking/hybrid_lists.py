@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from qmd.models.protocols import Generator, Reranker
     from qmd.models.selection import Space
     from qmd.ranking.copies import Copies
+    from qmd.ranking.link_pages import LinksFromFile
     from qmd.ranking.nearest import Faster
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
@@ -54,6 +55,7 @@ class Recipe(NamedTuple):
         per_file: passages of one document at most.
         exact: no other words stand for those that no document has.
         copies: gives the documents that have near-duplicates, to fold these; None: fold none.
+        links: see `link_pages.lowered`.
         rrf_k: constant of reciprocal rank fusion.
         words: share of the keyword lists in the score.
     """
@@ -66,6 +68,7 @@ class Recipe(NamedTuple):
     per_file: int
     exact: bool
     copies: Callable[[Cursor], Copies] | None
+    links: LinksFromFile | None
     rrf_k: int = RRF_K
     words: float = WORDS
 

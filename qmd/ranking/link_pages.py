@@ -10,7 +10,7 @@ The percentage of a text in lists of links is computed while indexing (`text/lin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from qmd.ranking.fusion import Ranked
     from qmd.storage.cursor import Cursor
     from qmd.types import Nearest
+
+    LinksFromFile = Callable[
+        [Cursor, int, tuple[str, str], str], tuple[Sequence[str], Sequence[str]] | None
+    ]
+    """Reads the links of a document, by number, from its file, by collection and path: texts of
+    links, tags and headings, and targets of links, of others nothing. None if the text of the file
+    has another SHA-256, or is not to be read."""
 
 BEST, OTHERS = 0.3, 0.6
 """Share of the score of a list of links from which on the best page that it points to, and other
@@ -37,13 +44,6 @@ CACHED = 500_000
 FEW_PAGES = 3
 """Pages whose links are read one by one, each in a third of the time of a join: of more, all
 together."""
-
-AHEAD, MOST_PAGES = 15, 2000
-"""Pages whose links a process that stays reads with those of another one, and lists of links of an
-index up to which it does: once it lets a writer in, it answers from what it has read."""
-
-FURTHER = "links read ahead"
-"""Kind of the cached hashes of texts whose links were read with those of another one."""
 
 _INDEXES = ("readme", "index", "_index")
 """Names of files that a link to their folder leads to."""
@@ -79,6 +79,7 @@ def lowered(
     pages: Collection[int],
     *,
     question: str,
+    from_file: LinksFromFile | None,
     only: Collection[int] | None = None,
 ) -> dict[int, float]:
     """Compute the scores of lists of links that stand behind pages which they point to.
@@ -87,6 +88,7 @@ def lowered(
         scores: (document_id, score), best first; of a document that is there twice the first one.
         pages: documents that are lists of links.
         question: as the user wrote it.
+        from_file: reads the links of a document in a fifth of the time that a statement takes.
         only: lists of links to look at; None: all.
 
     Returns:
@@ -98,7 +100,7 @@ def lowered(
     if not found or not others:
         return {}
     names = _names(cursor, best)
-    links = _links(cursor, found)
+    links = _links(cursor, found, from_file)
     moved = {}
     for page in found:
         behind = [
@@ -123,6 +125,7 @@ def behind(
     *,
     question: str,
     shown: int,
+    from_file: LinksFromFile | None,
     always: Collection[int] = (),
 ) -> Sequence[tuple[int, float]]:
     """Place lists of links behind pages that they point to; see `lowered`.
@@ -131,6 +134,7 @@ def behind(
 
     Args:
         shown: documents that are, at most.
+        from_file: see `lowered`.
         always: documents whose order counts wherever they are.
     """
     moved: dict[int, float] = {}
@@ -143,7 +147,9 @@ def behind(
         if not unknown:
             break
         known |= unknown
-        moved |= lowered(cursor, scores, pages, question=question, only=unknown)
+        moved |= lowered(
+            cursor, scores, pages, question=question, from_file=from_file, only=unknown
+        )
         order = sorted(
             ((number, moved.get(number, score)) for number, score in scores),
             key=lambda row: -row[1],
@@ -152,11 +158,16 @@ def behind(
 
 
 def passages_behind(
-    cursor: Cursor, found: Sequence[Nearest], pages: Collection[int], *, question: str
+    cursor: Cursor,
+    found: Sequence[Nearest],
+    pages: Collection[int],
+    *,
+    question: str,
+    from_file: LinksFromFile | None,
 ) -> Sequence[Nearest]:
     """Place passages of lists of links behind pages that these point to; see `lowered`."""
     scores = [(each.document_id, each.score) for each in found]
-    moved = lowered(cursor, scores, pages, question=question)
+    moved = lowered(cursor, scores, pages, question=question, from_file=from_file)
     if not moved:
         return found
     return sorted(
@@ -169,11 +180,16 @@ def passages_behind(
 
 
 def ranked_behind(
-    cursor: Cursor, found: Sequence[Ranked], pages: Collection[int], *, question: str
+    cursor: Cursor,
+    found: Sequence[Ranked],
+    pages: Collection[int],
+    *,
+    question: str,
+    from_file: LinksFromFile | None,
 ) -> Sequence[Ranked]:
     """Place lists of links behind pages that they point to, and explain that; see `lowered`."""
     scores = [(each.document_id, each.score) for each in found]
-    moved = lowered(cursor, scores, pages, question=question)
+    moved = lowered(cursor, scores, pages, question=question, from_file=from_file)
     if not moved:
         return found
     return sorted(
@@ -306,7 +322,9 @@ def _names(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Name]:
     return cursor.each("names", ids, read)
 
 
-def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
+def _links(
+    cursor: Cursor, ids: Iterable[int], from_file: LinksFromFile | None
+) -> Mapping[int, Links]:
     """Load the links of documents, by number."""
     from qmd.ranking import bm25
 
@@ -315,20 +333,21 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
     numbers = {hashed: number for number, hashed in hashes.items()}
 
     def of_texts(unknown: list[str]) -> dict[str, Links]:
-        asked = {numbers[hashed]: hashed for hashed in unknown}
-        further = _further(cursor, min(asked))
-        if not further and len(unknown) <= FEW_PAGES:
-            return {
-                hashed: read_links(*row)
-                for hashed in unknown
-                for row in cursor.run("search/links_of_text", hash=hashed)
-            }
-        asked |= further
-        found = of_documents(list(asked))
-        if cursor.memory is not None:  # once: it may have none, or more than are cached
-            tried = dict.fromkeys(further.values())
-            cursor.memory.of_texts.add(FURTHER, tried, len(tried), most=MOST_PAGES)
-        return {asked[number]: links for number, links in found.items()}
+        found = {}
+        if from_file is not None and postings is not None:
+            asked = {numbers[hashed]: hashed for hashed in unknown}
+            for number, place in postings.shelf.places(asked).items():
+                row = from_file(cursor, number, place, asked[number])
+                if row is not None:
+                    found[asked[number]] = read_links(*row)
+        others = [hashed for hashed in unknown if hashed not in found]
+        if len(others) <= FEW_PAGES:
+            for hashed in others:
+                for row in cursor.run("search/links_of_text", hash=hashed):
+                    found[hashed] = read_links(*row)
+            return found
+        read = of_documents([numbers[hashed] for hashed in others])
+        return found | {hashes[number]: links for number, links in read.items()}
 
     def of_documents(unknown: list[int]) -> dict[int, Links]:
         rows = cursor.again("search/links_of", ids=unknown)
@@ -340,19 +359,6 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
         known = cursor.each("links", numbers, of_texts, most=CACHED, size=_size, of_texts=True)
         found |= {number: known[hashed] for number, hashed in hashes.items() if hashed in known}
     return found
-
-
-def _further(cursor: Cursor, first: int) -> dict[int, str]:
-    """Return some lists of links from a document on that were not read yet, with their hashes."""
-    from qmd.ranking import bm25
-
-    postings, pages = bm25.held(cursor), bm25.link_pages(cursor)
-    if postings is None or cursor.memory is None or len(pages) > MOST_PAGES:
-        return {}
-    read, tried = cursor.memory.of_texts.of("links"), cursor.memory.of_texts.of(FURTHER)
-    hashes = postings.shelf.hashes(sorted(number for number in pages if number > first))
-    others = (each for each in hashes.items() if each[1] not in read and each[1] not in tried)
-    return dict(islice(others, AHEAD))
 
 
 def _size(links: Links) -> int:

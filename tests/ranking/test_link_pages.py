@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qmd.operations.freshness import links_reader
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.ranking import bm25, link_pages
 from qmd.ranking.link_pages import Links, Name, is_meant, points_to, read_links
 from qmd.storage.cursor import Cursor
+from tests.library import staying_attached
 
 SUMMARY = """# Summary
 
@@ -39,17 +42,17 @@ def book(library):
     return library
 
 
-def ways(library, question, **options):
-    async def both():
-        return await query(library.engine, question, **options)
+WAYS = [
+    search,
+    partial(vector_search, min_score=-1.0),
+    lambda *asked, **options: anyio.run(partial(query, *asked, **options)),
+    lambda *asked, **options: anyio.run(partial(query, *asked, mode="fast", **options)),
+    lambda *asked, **options: anyio.run(partial(query, *asked, fusion="rrf", **options)),
+]
 
-    return [
-        search(library.engine, question, **options),
-        vector_search(library.engine, question, min_score=-1.0, **options),
-        anyio.run(both),
-        anyio.run(lambda: query(library.engine, question, mode="fast", **options)),
-        anyio.run(lambda: query(library.engine, question, fusion="rrf", **options)),
-    ]
+
+def ways(library, question, **options):
+    return [way(library.engine, question, **options) for way in WAYS]
 
 
 def files(found):
@@ -112,6 +115,7 @@ def lists(library, number):
 def server(library):
     """A process that stays, which holds the postings, and notes the statements that it runs."""
     lists(library, 6)
+    library.embed()
     made = Index(library.engine.place, library.engine.models.machine, warm=True, stays=True)
     made.read(lambda cursor: None)
     made.holder.prepare()
@@ -122,47 +126,83 @@ def server(library):
 
 @pytest.fixture
 def reads(monkeypatch):
-    """Numbers of lists whose links were read, of each time."""
+    """Names of the statements that have read links."""
     made = []
-    again = Cursor.again
+    run = Cursor.run
 
     def noted(self, name, /, **parameters):
-        if name == "search/links_of":
-            made.append(len(parameters["ids"]))
-        return again(self, name, **parameters)
+        if name in ("search/links_of", "search/links_of_text"):
+            made.append(name)
+        return run(self, name, **parameters)
 
-    monkeypatch.setattr(Cursor, "again", noted)
+    monkeypatch.setattr(Cursor, "run", noted)
     return made
 
 
-def test_links_of_further_lists_are_read_along(library, server, reads):
-    asked = [f"brewing {subject * 4}" for subject in "acf"]
-    expected = [files(search(library.engine, each)) for each in asked]
+ASKED = [f"brewing {letter * 4}" for letter in "abcdef"]
+
+
+@pytest.mark.parametrize("way", range(5))
+def test_a_server_reads_links_from_files(library, server, reads, way):
+    expected = [files(WAYS[way](library.engine, each)) for each in ASKED]
+    assert reads
     reads.clear()
-    assert [files(search(server, each)) for each in asked] == expected
-    assert reads == [6]
+    assert [files(WAYS[way](server, each)) for each in ASKED] == expected
+    assert not reads
 
 
-def test_what_has_no_links_is_read_along_once(library, server, reads, monkeypatch):
-    monkeypatch.setattr(link_pages, "AHEAD", 3)
-    change = "update content set outline = null"
-    library.engine.database.write(lambda cursor: cursor.connection.execute(change))
-    search(server, "water")
-    for _ in range(4):
-        server.read(lambda cursor: link_pages._links(cursor, [min(bm25.link_pages(cursor))]))
-    assert reads == [4, 3]
+def test_links_of_files_that_have_changed_are_those_of_the_index(library, server, reads):
+    expected = [files(search(library.engine, each)) for each in ASKED]
+    reads.clear()
+    for each in range(4):
+        library.write(f"{each:02}.md", "# L\n\nNo links any more.\n")
+    (library.root / "04.md").unlink()
+    assert [files(search(server, each)) for each in ASKED] == expected
+    assert reads == ["search/links_of"]
 
 
-def test_of_an_index_with_many_lists_no_links_are_read_along(server, monkeypatch):
-    monkeypatch.setattr(link_pages, "MOST_PAGES", 5)
-    assert server.read(lambda cursor: link_pages._further(cursor, 0)) == {}
+def test_links_of_several_lists_are_read_together_without_files(server, reads):
+    found = server.read(
+        lambda cursor: link_pages._links(cursor, bm25.link_pages(cursor), lambda *_: None)
+    )
+    assert len(found) == 6
+    assert reads == ["search/links_of"]
+
+
+@pytest.mark.parametrize("name", ["page.md", "page.txt", "page.mdx"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nup: '[[of the front]]'\n# [c](commented.md)\n---\n- [one](one.md)\n",
+        "<a href='in/html.md'>HTML</a> <!-- [not](this.md) -->\n",
+        "[[wiki|Shown]] #tag [[#heading]] [[with #tag]]\n# Heading [link](x%20y.md)\n",
+        "key:: [[property]]\n\nSome ü: <https://example.org/a.html>\n",
+        "no link at all\n",
+    ],
+)
+def test_links_of_a_file_are_those_of_the_index(library, name, text):
+    index_yml = library.folder / "index.yml"
+    index_yml.write_text(index_yml.read_text() + '    pattern: "**/*"\n')
+    library.write(name, text)
+    library.update()
+
+    def both(cursor):
+        sql = "select document_id, path, hash from documents"
+        [(number, path, hashed)] = cursor.connection.execute(sql).fetchall()
+        found = links_reader(library.engine)(cursor, number, ("notes", path), hashed)
+        return found, cursor.run("search/links_of_text", hash=hashed)
+
+    with staying_attached(library.engine.database):
+        found, [row] = library.engine.database.read(both)
+    assert found is not None
+    assert read_links(*found) == read_links(*row)
 
 
 def test_links_below_what_is_shown_are_not_read(book, monkeypatch):
     read = []
     links = link_pages._links
     monkeypatch.setattr(
-        link_pages, "_links", lambda cursor, ids: read.append(list(ids)) or links(cursor, ids)
+        link_pages, "_links", lambda *given: read.append(list(given[1])) or links(*given)
     )
     alone = search(book.engine, "brewing water eighty degrees minutes", limit=1)
     assert files(alone) == ["tea/green.md"]
