@@ -27,6 +27,10 @@ MAX_READ_BYTES = 1 << 19
 """Bytes of a file up to which a server reads the text of a result from there; a command reads as
 many as are hashed without loading OpenSSL."""
 
+MAX_LINKED = 1 << 17
+"""Characters of a text up to which its links are read from its file: those of a longer one take a
+statement no longer."""
+
 READ = "files read"
 """Kind of the cached files whose texts were those of documents, by number, with size and time."""
 
@@ -191,7 +195,7 @@ def _links_of_file(
 ) -> tuple[list[str], list[str]] | None:
     """Read the links of a document from its file, as `update` does; see `LinksFromFile`."""
     text = text_of_file(index, cursor, set(), document_id, place, hashed)
-    if text is None:
+    if text is None or len(text) > MAX_LINKED:
         return None
     from qmd.ingest.front_matters import front_matter_of
     from qmd.ingest.outlines import MARK, outline_of_text

@@ -88,7 +88,7 @@ def lowered(
         scores: (document_id, score), best first; of a document that is there twice the first one.
         pages: documents that are lists of links.
         question: as the user wrote it.
-        from_file: reads the links of a document in a fifth of the time that a statement takes.
+        from_file: reads the links of a document in a third of the time that a statement takes.
         only: lists of links to look at; None: all.
 
     Returns:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qmd.operations import freshness
 from qmd.operations.freshness import links_reader
 from qmd.operations.index import Index
 from qmd.operations.search import search
@@ -157,6 +158,14 @@ def test_links_of_files_that_have_changed_are_those_of_the_index(library, server
     for each in range(4):
         library.write(f"{each:02}.md", "# L\n\nNo links any more.\n")
     (library.root / "04.md").unlink()
+    assert [files(search(server, each)) for each in ASKED] == expected
+    assert reads == ["search/links_of"]
+
+
+def test_a_statement_reads_the_links_of_a_long_text(library, server, reads, monkeypatch):
+    expected = [files(search(library.engine, each)) for each in ASKED]
+    reads.clear()
+    monkeypatch.setattr(freshness, "MAX_LINKED", 10)
     assert [files(search(server, each)) for each in ASKED] == expected
     assert reads == ["search/links_of"]
 
