@@ -94,7 +94,7 @@ class _Run(NamedTuple):
                     lists = self.lists.deeper(cursor, count)
                 ranked = self._fused(cursor, lists=lists, limit=count)
                 return link_pages.ranked_behind(
-                    cursor, ranked, pages, question=asked, from_file=self.recipe.links
+                    cursor, ranked, pages, question=asked, from_file=self.recipe.from_file
                 )
 
             kept = copies.folded(

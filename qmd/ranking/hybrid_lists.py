@@ -55,7 +55,7 @@ class Recipe(NamedTuple):
         per_file: passages of one document at most.
         exact: no other words stand for those that no document has.
         copies: gives the documents that have near-duplicates, to fold these; None: fold none.
-        links: see `link_pages.lowered`.
+        from_file: see `link_pages.lowered`.
         rrf_k: constant of reciprocal rank fusion.
         words: share of the keyword lists in the score.
     """
@@ -68,7 +68,7 @@ class Recipe(NamedTuple):
     per_file: int
     exact: bool
     copies: Callable[[Cursor], Copies] | None
-    links: LinksFromFile | None
+    from_file: LinksFromFile | None
     rrf_k: int = RRF_K
     words: float = WORDS
 

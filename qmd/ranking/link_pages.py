@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     ]
     """Reads the links of a document, by number, from its file, by collection and path: texts of
     links, tags and headings, and targets of links, of others nothing. None if the text of the file
-    has another SHA-256, or is not to be read."""
+    has another SHA-256, is long, or is not to be read."""
 
 BEST, OTHERS = 0.3, 0.6
 """Share of the score of a list of links from which on the best page that it points to, and other

@@ -150,6 +150,23 @@ def test_a_server_reads_links_from_files(library, server, reads, way):
     reads.clear()
     assert [files(WAYS[way](server, each)) for each in ASKED] == expected
     assert not reads
+    assert links_reader(library.engine) is None  # of a command
+
+
+def test_links_of_a_file_are_read_once(server):
+    asked = []
+    row = ["Brewing"], ["on/0.md"]
+
+    def from_file(cursor, number, place, hashed):
+        asked.append(place)
+        return row
+
+    for _ in range(2):
+        found = server.read(
+            lambda cursor: link_pages._links(cursor, bm25.link_pages(cursor), from_file)
+        )
+        assert set(found.values()) == {read_links(*row)}
+    assert len(asked) == len(set(asked)) == 6
 
 
 def test_links_of_files_that_have_changed_are_those_of_the_index(library, server, reads):
@@ -178,7 +195,7 @@ def test_links_of_several_lists_are_read_together_without_files(server, reads):
     assert reads == ["search/links_of"]
 
 
-@pytest.mark.parametrize("name", ["page.md", "page.txt", "page.mdx"])
+@pytest.mark.parametrize("name", ["page.md", "page.txt", "page.log"])
 @pytest.mark.parametrize(
     "text",
     [
