@@ -29,8 +29,8 @@ from tests.library import FakeEmbedder, Library
 settings.register_profile("qmd", deadline=None)
 # For `make test`, which says the same each time; pytest alone tries new examples.
 settings.register_profile("repeatable", deadline=None, database=None, derandomize=True)
-# For `make newest`: the same, but for `tests.library.examples`.
-settings.register_profile("newest", deadline=None, database=None, derandomize=True)
+# For `make oldest`: the same, but for `tests.library.examples`.
+settings.register_profile("oldest", deadline=None, database=None, derandomize=True)
 # For mutation tests: always the same examples, and no search for the smallest that fails.
 settings.register_profile(
     "mutants",

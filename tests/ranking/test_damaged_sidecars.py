@@ -1,7 +1,4 @@
-"""Files in the place of a sidecar that are none of this index: they are not used.
-
-What is in such a file does not depend on DuckDB: `make newest` leaves these tests out.
-"""
+"""Files in the place of a sidecar that are none of this index: they are not used."""
 
 from __future__ import annotations
 
