@@ -119,16 +119,3 @@ def test_texts_that_documents_had_left_are_noted_before_they_are_grouped(tmp_pat
     )
     database.close()
     assert sorted(noted) == sorted([(gone,), (left,)])
-
-
-def test_postings_that_were_made_before_texts_were_noted_can_be_used_after_it(tmp_path):
-    def rules_without(cursor, version):
-        cursor.connection.execute("delete from schema_migrations where version = ?", [version])
-        return cursor.run("held/state", bound=0)[0][0]
-
-    database = Database(tmp_path / "index.duckdb")
-    now, before, earlier = database.write(
-        lambda cursor: [rules_without(cursor, version) for version in (0, 25, 24)]
-    )
-    database.close()
-    assert now == before != earlier

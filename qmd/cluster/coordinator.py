@@ -40,6 +40,8 @@ REMEMBERED = 2000
 class ShardedPostings:
     """Postings of all shards as those of one index; see `Postings`."""
 
+    columns = None
+
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
         self.shelf = ShardedDocuments(shards)

@@ -44,12 +44,12 @@ def _statistics(shards: Shards, _: str, parameters: Parameters) -> list[Row]:
     pages = sorted(
         overall_number(each, shard, shards.count)
         for shard, [row] in found.items()
-        for each in row[4]
+        for each in row[3]
     )
     total = sum(row[0] for row in rows)
     length = sum(row[1] for row in rows)
-    codes = sorted({code for row in rows for code in row[3]})
-    return [(total, length / total if total else 0.0, any(row[2] for row in rows), codes, pages)]
+    codes = sorted({code for row in rows for code in row[2]})
+    return [(total, length / total if total else 0.0, codes, pages)]
 
 
 def _frequencies(shards: Shards, name: str, parameters: Parameters) -> list[Row]:

@@ -205,7 +205,7 @@ def _nearest(
         per_file=per_file,
         faster=index.vector_indexes.get(space, number, vectors, len(vector)),
     )
-    pages = bm25.link_pages(cursor)
+    pages = bm25.statistics(cursor).link_pages
     from_file = freshness.links_reader(index)
     further = record_order.further(index, cursor, among)
     wide = limit + further

@@ -14,6 +14,7 @@ from qmd.ranking.postings import (
     FIT,
     Filed,
     Postings,
+    Statistics,
     Wanted,
     allowed_ids,
     contained,
@@ -66,12 +67,29 @@ class Shelf(Protocol):
         """Return the files of documents, by number; not of all, where they are not held here."""
 
 
+class Columns(Protocol):
+    """Columns of all documents in the memory of this process."""
+
+    @property
+    def statistics(self) -> Statistics:
+        """Statistics of all documents."""
+        ...
+
+    def having(self, hashes: Collection[str]) -> dict[int, str]:
+        """Return the documents with some texts, by number, each with the hash of its text."""
+
+
 class Held(Postings, Protocol):
     """Postings outside of the file, with the columns of all documents."""
 
     @property
     def shelf(self) -> Shelf:
         """Columns of all documents."""
+        ...
+
+    @property
+    def columns(self) -> Columns | None:
+        """The same, to be looked through; None on shards."""
         ...
 
 
@@ -169,7 +187,7 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
     if query.fields != among.clauses:  # those of a plain question limit all of its searches
         among = among._replace(clauses=(*among.clauses, *query.fields))
     postings = postings_of(cursor)
-    total, average, _ = statistics(cursor)
+    known = statistics(cursor)
 
     def respell(word: str) -> tuple[Alike, ...]:
         from qmd.ranking.spelling import plausible_words  # of no use to most searches
@@ -187,10 +205,10 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
     asked = ResolvedQuery(
         postings,
         query,
-        total=total,
+        total=known.total,
         respell=None if query.exact else respell,
         containing=containing,
-        languages=languages(cursor),
+        languages=known.languages,
         inflected=inflected,
     )
     banned = frozenset(asked.banned).union(*_left_out(cursor, query, asked))
@@ -199,7 +217,7 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
     if not asked.can_answer:
         return Scored([], {}, banned)
     may_answer = _allowed(cursor, among, [*asked.required, *_lists(cursor, query, asked)])
-    wanted = Wanted(asked.terms, asked.counted, average, may_answer, banned)
+    wanted = Wanted(asked.terms, asked.counted, known.average, may_answer, banned)
     rows = postings.ranked(wanted, max(1, min(limit, ALL_ROWS - 1)))
     return Scored(rows, asked.words, banned, asked.most, asked.respelled)
 
@@ -274,15 +292,21 @@ def hold(cursor: Cursor, postings: Held) -> None:
         cursor.memory.held[POSTINGS] = postings
 
 
+def mapped(cursor: Cursor, *, counts: bool = False) -> Held | None:
+    """Return the postings that are held, for which a server maps the sidecar if it can.
+
+    Args:
+        counts: a search that goes without them makes it more worthwhile to read all of them.
+    """
+    memory = cursor.memory
+    if held(cursor) is None and memory is not None and memory.missed is not None:
+        memory.missed(cursor, counts)
+    return held(cursor)
+
+
 def postings_of(cursor: Cursor) -> Postings:
     """Return the postings in memory if loaded, else those of the sidecar or of the file."""
-    memory = cursor.memory
-    found = held(cursor)
-    if found is not None:
-        return found
-    if memory is not None and memory.missed is not None:
-        memory.missed(cursor)
-    return held(cursor) or _not_held(cursor)
+    return mapped(cursor, counts=True) or _not_held(cursor)
 
 
 def _not_held(cursor: Cursor) -> Postings:
@@ -295,36 +319,22 @@ def _not_held(cursor: Cursor) -> Postings:
     return postings_of_sidecar(cursor) or Filed(cursor)
 
 
-def statistics(cursor: Cursor) -> tuple[float, float, bool]:
-    """Return the number of documents, their mean length, and whether deleted ones have postings."""
-    total, average, buried, *_ = _statistics(cursor)
-    return total, average, buried
-
-
-def languages(cursor: Cursor) -> Sequence[str]:
-    """Return the codes of the languages of documents, besides English."""
-    found: Sequence[str] = _statistics(cursor)[3]
-    return found
-
-
-def link_pages(cursor: Cursor) -> Collection[int]:
-    """Return the documents that are lists of links."""
-    found: Collection[int] = _statistics(cursor)[4]
-    return found
-
-
-def _statistics(cursor: Cursor) -> tuple[Any, ...]:
+def statistics(cursor: Cursor) -> Statistics:
+    """Return statistics of all documents, counted once while the index stays attached."""
+    postings = held(cursor)
+    if postings is not None and postings.columns is not None:
+        return postings.columns.statistics
     name = "search/statistics"
 
-    def read(_: list[str]) -> dict[str, tuple[Any, ...]]:
+    def read(_: list[str]) -> dict[str, Statistics]:
         return {name: cursor.fact(name, partial(cursor.run, name), _made)}
 
     return cursor.each("once", [name], read)[name]
 
 
-def _made(rows: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-    [(*found, pages)] = rows
-    return (*found, frozenset(pages))
+def _made(rows: Sequence[Sequence[Any]]) -> Statistics:
+    [(total, average, languages, pages)] = rows
+    return Statistics(total, average, languages, frozenset(pages))
 
 
 def files(cursor: Cursor, ids: Sequence[int]) -> dict[int, FileStamp]:
@@ -354,7 +364,7 @@ def _filed(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[Text, FileStam
 
 def rarest(cursor: Cursor, query: Query) -> str | None:
     """Return the rarest word of a query among those that occur."""
-    total, _, _ = statistics(cursor)
+    total = statistics(cursor).total
     return ResolvedQuery(held(cursor) or _not_held(cursor), query, total=total).rarest
 
 

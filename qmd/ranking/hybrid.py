@@ -134,8 +134,9 @@ class _Run(NamedTuple):
 
     def _rearranged(self, cursor: Cursor) -> tuple[Copies, Collection[int]]:
         """Load the documents that have near-duplicates, and those that are lists of links."""
+        bm25.mapped(cursor)  # tells what follows in a fifth of the time of the tables
         known: Copies = {} if self.recipe.copies is None else self.recipe.copies(cursor)
-        return known, bm25.link_pages(cursor)
+        return known, bm25.statistics(cursor).link_pages
 
     def _fused(self, cursor: Cursor, *, lists: Sequence[Listed], limit: int) -> list[Ranked]:
         """Fuse the lists; the keywords of documents without a vector decide their ranks."""

@@ -40,7 +40,7 @@ class Inverted:
     """
 
     def __init__(self, segments: Sequence[Segment], gone: NDArray[np.intp]) -> None:
-        self.shelf = DocumentShelf([each.documents for each in segments], gone)
+        self.shelf = self.columns = DocumentShelf([each.documents for each in segments], gone)
         self.segments = segments
         self._gone = gone
         self._norms: dict[float, NDArray[np.float64]] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ ALIKE = 3
 
 RANGES = 10_000
 """Ranges of words that begin alike whose places are cached."""
+
+KEY = 8
+"""First bytes of a string that are compared as a number."""
 
 _LAST = b"\xff"
 """Byte after all bytes of UTF-8."""
@@ -64,6 +68,34 @@ class Strings:
             return [text[begin:end] for begin, end in pairwise(bounds)]
         return [data[begin:end].decode(errors="replace") for begin, end in pairwise(bounds)]
 
+    def among(self, texts: Collection[str]) -> Iterator[tuple[int, str]]:
+        """Yield the places of strings that are among some texts, each with its string.
+
+        They are sorted once: of a million, which takes 12 MB, some are found in microseconds.
+        """
+        keys, places = self._sorted
+        wanted = np.frombuffer(b"".join(_key(each.encode()) for each in texts), np.uint64)
+        firsts, lasts = (keys.searchsorted(wanted, side).tolist() for side in ("left", "right"))
+        for text, first, last in zip(texts, firsts, lasts, strict=True):
+            for place in places[first:last].tolist() if first < last else ():
+                if self[place] == text:
+                    yield place, text
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+        """First bytes of all strings, as ascending numbers, and the places of these strings."""
+        sizes = np.diff(self._bounds)
+        size = int(sizes[0]) if len(sizes) else 0
+        if size >= KEY and (sizes == size).all():
+            data = np.frombuffer(self._data, np.uint8)[int(self._bounds[0]) :]
+            rows = data[: size * len(sizes)].reshape(-1, size)
+            keys = np.ascontiguousarray(rows[:, :KEY]).view(np.uint64).ravel()
+        else:
+            every = self.between(0, len(self))
+            keys = np.frombuffer(b"".join(_key(each.encode()) for each in every), np.uint64)
+        order = keys.argsort()
+        return keys[order], order.astype(np.uint32)
+
     def beginning(self, start: str, low: int, high: int) -> tuple[int, int]:
         """Find the range of ascending strings with a prefix, among some that are neighbours."""
         key = start.encode()
@@ -80,6 +112,11 @@ class Strings:
             else:
                 high = middle
         return low
+
+
+def _key(encoded: bytes) -> bytes:
+    """Return the first bytes of a string, which are compared as a number."""
+    return encoded[:KEY].ljust(KEY)
 
 
 class StringsBuilder:

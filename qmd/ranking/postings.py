@@ -80,6 +80,22 @@ class Wanted(NamedTuple):
     banned: frozenset[int]
 
 
+class Statistics(NamedTuple):
+    """Statistics of all documents.
+
+    Attributes:
+        total: number of documents.
+        average: length of a document, weighted by field; 0: there is none.
+        languages: codes, besides English, ascending.
+        link_pages: documents that are lists of links.
+    """
+
+    total: float
+    average: float
+    languages: Sequence[str]
+    link_pages: Collection[int]
+
+
 class Fit(NamedTuple):
     """Sidecar that has been found whole, and compared with the index.
 

@@ -76,15 +76,18 @@ class Holder:
         self._known: tuple[Stamp, MappedSegment | None] | None = None
         self._mapping = threading.Lock()
 
-    def missed(self, cursor: Cursor) -> None:
+    def missed(self, cursor: Cursor, counts: bool) -> None:
         """Map the sidecar for a search; count the search if that is not possible.
 
         Several such searches make it worthwhile to read all from the tables.
+
+        Args:
+            counts: see `bm25.mapped`.
         """
         if self._reader.is_pausing:
             self._reader.end_pause()
             return
-        if self._map(cursor):
+        if self._map(cursor) or not counts:
             return
         self._missed += 1
         if self._missed > self._price and self._is_quiet():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qmd.named_tuple import NamedTuple
-from qmd.ranking import bm25, segment_check
+from qmd.ranking import segment_check
 from qmd.ranking.inverted_index import Inverted
 from qmd.ranking.lexicon import Lexicon, Strings, StringsBuilder
 from qmd.ranking.postings import ALL_ROWS
@@ -60,33 +60,33 @@ class KnownSegment(NamedTuple):
     """Segment, with what tells whether it is that of an index.
 
     Attributes:
-        digests: uint64, of each document.
+        revisions: uint64, of each document.
     """
 
     state: TablesState
     segment: Segment
-    digests: NDArray[np.uint64]
+    revisions: NDArray[np.uint64]
 
 
 class MappedSegment(NamedTuple):
     """Segment of a sidecar, with what tells whether it is that of an index.
 
     Attributes:
-        digests: uint64, of each document.
+        revisions: uint64, of each document.
         release: releases the memory of what was read of the file, which later reads load again.
         added: segments of documents that were added later, which this process has read.
     """
 
     state: TablesState
     segment: Segment
-    digests: NDArray[np.uint64]
+    revisions: NDArray[np.uint64]
     release: Callable[[], None]
     added: tuple[KnownSegment, ...] = ()
 
     @property
     def parts(self) -> list[KnownSegment]:
         """All segments, each with documents of higher numbers than those before it."""
-        return [KnownSegment(self.state, self.segment, self.digests), *self.added]
+        return [KnownSegment(self.state, self.segment, self.revisions), *self.added]
 
 
 class SidecarDifference(NamedTuple):
@@ -97,7 +97,7 @@ class SidecarDifference(NamedTuple):
         since: number of the first document that is new; None: there is none.
         new: number of new documents.
         state: of the tables.
-        ids, digests: of all documents of the tables.
+        ids, revisions: of all documents of the tables.
     """
 
     gone: NDArray[np.intp]
@@ -105,7 +105,7 @@ class SidecarDifference(NamedTuple):
     new: int
     state: TablesState
     ids: NDArray[np.uint32]
-    digests: NDArray[np.uint64]
+    revisions: NDArray[np.uint64]
 
 
 def pack(cursor: Cursor, packer: Packer, *, goes_on: Callable[[], None]) -> None:
@@ -117,9 +117,8 @@ def pack(cursor: Cursor, packer: Packer, *, goes_on: Callable[[], None]) -> None
     Raises:
         NotWhole: they cannot be what they should be.
     """
-    digests = _digests(cursor)
-    packer.add(digests=digests["digest"])
-    state, _ = _state(cursor, ALL_ROWS)
+    packer.add(revisions=_revisions(cursor)["revision"])
+    state, _ = _state(cursor, None)
     [(_, occurrences, _)] = cursor.run("held/size")
     parts = PARTS
     while occurrences > parts * LARGE_PART:
@@ -138,12 +137,12 @@ def unpacked(packed: Packed, *, checked: bool = False) -> MappedSegment | None:
     """
     try:
         arrays, note = packed.arrays, packed.note
-        state, digests = TablesState(*note["state"]), arrays["digests"]
+        state, revisions = TablesState(*note["state"]), arrays["revisions"]
         segment = _segment(arrays, note["parts"])
-        fits = len(digests) == len(segment.documents.ids)
+        fits = len(revisions) == len(segment.documents.ids)
         if fits and (checked or segment_check.is_whole(segment, release=packed.release)):
             packed.release()
-            return MappedSegment(state, segment, digests, packed.release)
+            return MappedSegment(state, segment, revisions, packed.release)
     except (KeyError, TypeError, ValueError, IndexError):
         pass  # another program made it
     return None
@@ -157,28 +156,28 @@ def compared(cursor: Cursor, known: MappedSegment) -> SidecarDifference | None:
     """
     parts = known.parts
     last = parts[-1].state
-    state, digest = _state(cursor, last.bound)
+    state, digest = _state(cursor, last)
     if state._replace(bound=last.bound, digest=digest) != last or state.bound < last.bound:
         return None
-    now = _digests(cursor)
+    now = _revisions(cursor)
     ids, own = now["document_id"], joined([each.segment.documents.ids for each in parts])
-    digests = joined([each.digests for each in parts])
+    revisions = joined([each.revisions for each in parts])
     slots = own.searchsorted(ids)
     old = int(slots.searchsorted(len(own)))  # documents up to the last one of the segments
     slots = slots[:old]
-    is_same = (own[slots] == ids[:old]) & (digests[slots] == now["digest"][:old])
+    is_same = (own[slots] == ids[:old]) & (revisions[slots] == now["revision"][:old])
     if not is_same.all():
         return None
     gone = np.ones(len(own), np.bool_)
     gone[slots] = False
     since = int(ids[old]) if old < len(ids) else None
-    return SidecarDifference(gone.nonzero()[0], since, len(ids) - old, state, ids, now["digest"])
+    return SidecarDifference(gone.nonzero()[0], since, len(ids) - old, state, ids, now["revision"])
 
 
 def is_much(known: MappedSegment, since: SidecarDifference) -> bool:
     """Check that so much is new or gone that a new sidecar is better."""
-    new = since.new + sum(len(each.digests) for each in known.added)
-    return new + len(since.gone) > max(FEW, CHANGED * len(known.digests))
+    new = since.new + sum(len(each.revisions) for each in known.added)
+    return new + len(since.gone) > max(FEW, CHANGED * len(known.revisions))
 
 
 def extended(
@@ -195,12 +194,12 @@ def extended(
     parts, new = known.parts, since.new
     if not new and since.state == parts[-1].state:
         return known, since.gone
-    while len(parts) > LADDER or (len(parts) > 1 and len(parts[-1].digests) <= SMALLER * new):
-        new += len(parts.pop().digests)
+    while len(parts) > LADDER or (len(parts) > 1 and len(parts[-1].revisions) <= SMALLER * new):
+        new += len(parts.pop().revisions)
     ids = joined([each.segment.documents.ids for each in parts])
     first = int(ids[-1]) + 1
     segment = whole(cursor, since=first, after=parts[-1].state.bound)
-    added = KnownSegment(since.state, segment, since.digests[since.ids >= first])
+    added = KnownSegment(since.state, segment, since.revisions[since.ids >= first])
     kept = since.gone[since.gone < len(ids)]
     return known._replace(added=(*parts[1:], added)), kept
 
@@ -226,15 +225,19 @@ def whole(cursor: Cursor, *, since: int | None = None, after: int | None = None)
     return _segment(read, 1)
 
 
-def _state(cursor: Cursor, bound: int) -> tuple[TablesState, str]:
-    """Return the state of the tables, and the digest of the words before a row."""
-    [(rules, now, digest, before)] = cursor.run("held/state", bound=bound)
-    return TablesState(rules, now, digest), before
+def _state(cursor: Cursor, last: TablesState | None) -> tuple[TablesState, str]:
+    """Return the state of the tables, and the digest of the words that the last state has."""
+    [(rules, digest)] = cursor.run("held/state")
+    if last is not None and digest == last.digest:
+        return TablesState(rules, last.bound, digest), digest
+    bound = ALL_ROWS if last is None else last.bound
+    [(now, added)] = cursor.run("held/added_words", bound=bound)
+    return TablesState(rules, now, digest), str(int(digest) ^ int(added))
 
 
-def _digests(cursor: Cursor) -> dict[str, NDArray[Any]]:
-    """Load all documents with their digests, ascending by number."""
-    found = _columns(cursor, "held/digests", {})
+def _revisions(cursor: Cursor) -> dict[str, NDArray[Any]]:
+    """Load all documents with their revisions, ascending by number."""
+    found = _columns(cursor, "held/revisions", {})
     ids = found["document_id"]
     if not (ids[1:] > ids[:-1]).all():
         order = ids.argsort()
@@ -254,6 +257,9 @@ def _segment(arrays: Mapping[str, NDArray[Any]], parts: int) -> Segment:
         arrays["path_starts"],
         arrays["body_starts"],
         arrays["matter"],
+        arrays["languages"],
+        arrays["lists"],
+        strings("codes"),
         Names(*map(strings, Names._fields)),
     )
     lexicon = Lexicon(strings("words"), arrays["word_terms"])
@@ -282,7 +288,7 @@ def _arrays(
     words.add(found["word"].tolist())
     yield _strings("words", words) | {"word_terms": found["term_id"]}
     del found, words
-    _, _, buried = bm25.statistics(cursor)
+    buried = cursor.one("held/buried")
     for number in range(parts):
         part = _part(cursor, ids, number, parts=parts, since=since, buried=buried)
         yield {f"{name}_{number}": array for name, array in part._asdict().items()}
@@ -298,6 +304,8 @@ def _columns_of_documents(
         "path_starts": np.empty(len(ids), np.int64),
         "body_starts": np.empty(len(ids), np.int64),
     }
+    languages, codes = np.empty(len(ids), np.uint32), dict[str, int]()
+    lists = np.empty(len(ids), np.uint8)
     names = {name: StringsBuilder() for name in Names._fields}
     for first in range(0, len(ids), DOCUMENTS_AT_ONCE):
         some = slice(first, first + DOCUMENTS_AT_ONCE)
@@ -305,9 +313,14 @@ def _columns_of_documents(
         found = _columns(cursor, "held/documents", asked)
         for name, column in numbers.items():
             column[some] = found[name]
+        languages[some] = [codes.setdefault(each, len(codes)) for each in found["lang"].tolist()]
+        lists[some] = found["is_list"]
         for name, strings in names.items():
             strings.add(found[name].tolist())
-    yield {"ids": ids, **numbers}
+    yield {"ids": ids, "languages": _narrow(languages), "lists": lists, **numbers}
+    names_of_languages = StringsBuilder()
+    names_of_languages.add(codes)
+    yield _strings("codes", names_of_languages)
     for name in Names._fields:
         yield _strings(name, names.pop(name))
 

@@ -19,7 +19,7 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
         cursor.get_ready(f"search/{name}", since=None)
     cursor.get_ready("documents/bodies")
     asked: dict[str, Value] = dict.fromkeys(("terms", "term_weights", "holders", "frequencies"), "")
-    _, asked["average"], _ = statistics(cursor)
+    asked["average"] = statistics(cursor).average
     asked |= dict.fromkeys(("allowed", "least", "since"))
     for counted in (None, ""):
         cursor.get_ready("search/bm25", **asked, counted=counted, limit=limit + TIES)

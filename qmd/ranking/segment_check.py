@@ -43,14 +43,16 @@ def is_whole(segment: Segment, *, release: Callable[[], None]) -> bool:
 def _are_whole(documents: Documents) -> bool:
     """Check that there is one value of each column for each document, ascending by number."""
     ids, names = documents.ids, documents.names
+    kinds = (documents.languages, documents.lists)
     columns = (documents.lengths, documents.path_starts, documents.body_starts, documents.matter)
     return (
-        _have(_COUNTS, ids)
+        _have(_COUNTS, ids, *kinds)
+        and bool((documents.languages < len(documents.codes)).all())
         and _have("i", *columns[1:])
         and _have("f", documents.lengths)
         and _ascends(ids)
-        and all(len(each) == len(ids) for each in (*columns, *names))
-        and all(each.is_whole for each in names)
+        and all(len(each) == len(ids) for each in (*columns, *kinds, *names))
+        and all(each.is_whole for each in (*names, documents.codes))
     )
 
 

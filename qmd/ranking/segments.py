@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from qmd.named_tuple import NamedTuple
 from qmd.ranking.lexicon import Lexicon, Strings
+from qmd.ranking.postings import Statistics
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import given
@@ -119,6 +121,9 @@ class Documents(NamedTuple):
         ids: of all documents.
         lengths: weighted by field.
         matter: characters of front matter.
+        languages: uint8[n] or wider: places in `codes`.
+        lists: uint8[n]: 1 if it is a list of links.
+        codes: of languages, none twice.
     """
 
     ids: NDArray[np.uint32]
@@ -126,6 +131,9 @@ class Documents(NamedTuple):
     path_starts: NDArray[np.int64]
     body_starts: NDArray[np.int64]
     matter: NDArray[np.int64]
+    languages: NDArray[Any]
+    lists: NDArray[np.uint8]
+    codes: Strings
     names: Names
 
     def text(self, slot: int, body: str) -> Text:
@@ -200,6 +208,31 @@ class DocumentShelf:
         self.lengths = joined([each.lengths for each in segments])
         self.path_starts = joined([each.path_starts for each in segments])
         self.body_starts = joined([each.body_starts for each in segments])
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Statistics of all documents but deleted ones."""
+        stays = np.ones(len(self.ids), np.bool_)
+        stays[list(self._gone)] = False
+        total, codes = int(stays.sum()), set[str]()
+        for segment, own in zip(self._segments, np.split(stays, self._starts[1:-1]), strict=True):
+            codes.update(segment.codes[at] for at in np.unique(segment.languages[own]).tolist())
+        lists = joined([each.lists for each in self._segments]) != 0
+        return Statistics(
+            float(total),
+            float(self.lengths[stays].sum()) / total if total else 0.0,  # halves: exact
+            sorted(codes - {"en"}),
+            frozenset(self.ids[stays & lists].tolist()),
+        )
+
+    def having(self, hashes: Collection[str]) -> dict[int, str]:
+        """Return the documents with some texts, by number, each with the hash of its text."""
+        found = {}
+        for segment, start in zip(self._segments, self._starts[:-1], strict=True):
+            for slot, hashed in segment.names.hash.among(hashes):
+                if start + slot not in self._gone:
+                    found[int(segment.ids[slot])] = hashed
+        return found
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return (collection, path) of documents, by number, without deleted ones."""

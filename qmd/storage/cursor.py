@@ -79,7 +79,8 @@ class Memory(ResultCache):
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
         sheds: callbacks that release memory of what is held, to be loaded again.
         held: objects loaded from the whole file, by kind; their modules know the types.
-        missed: callback for each search that postings in memory would have answered.
+        missed: callback for a read that postings in memory would have answered; the second
+            argument is whether it counts as a search.
         facts: saved beside the index, in a process that ends after one command.
         remembered: results of `Database.remembered`.
     """
@@ -87,7 +88,7 @@ class Memory(ResultCache):
     def __init__(
         self,
         version: Version | None = None,
-        missed: Callable[[Cursor], None] | None = None,
+        missed: Callable[[Cursor, bool], None] | None = None,
         of_texts: ResultCache | None = None,
     ) -> None:
         super().__init__()

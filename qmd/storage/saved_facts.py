@@ -24,7 +24,7 @@ from qmd.version import __version__
 
 Fact = TypeVar("Fact")
 
-FORM = 2
+FORM = 3
 """Form of the facts. One that has other columns, or another meaning, gets the next number."""
 
 LARGEST_FACT = 100_000

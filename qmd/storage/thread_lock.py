@@ -92,7 +92,7 @@ class ThreadLock:
         self._saves = saves
         self._facts: SavedFacts | None = None
         self._unshed = 0  # reads since DuckDB's pages were released
-        self.missed: Callable[[Cursor], None] | None = None
+        self.missed: Callable[[Cursor, bool], None] | None = None
         self._writing = False
         self._began = 0.0  # start of the writer's wait
         self._last_in = 0.0  # when one of this process had the file

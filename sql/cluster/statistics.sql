@@ -3,13 +3,11 @@
 -- out  total      double
 -- out  length     double   of all documents together, weighted by field as in search/bm25: a multiple of
 --                          one half, so that sums are exact in any order
--- out  buried     boolean  there are postings of documents that are gone
 -- out  languages  text[]   of documents, besides English
 -- out  link_pages bigint[] document_id of those that are lists of links: qmd/text/link_lists.py
 select
     count(*)::double as total,
     coalesce(sum(@title * title_length + @path * path_length + body_length), 0) as length,
-    exists (select 1 from tombstones) as buried,
     coalesce(list_sort(list(distinct lang) filter (lang <> 'en')), []) as languages,
     coalesce(list(document_id::bigint) filter (link_percent >= @link_list), []) as link_pages
 from documents

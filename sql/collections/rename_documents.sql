@@ -2,4 +2,4 @@
 --
 -- in   $old  text
 -- in   $new  text
-update documents set collection = $new where collection = $old
+update documents set collection = $new, revision = default where collection = $old

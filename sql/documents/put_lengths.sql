@@ -10,6 +10,7 @@ set
     body_start = again.body_start,
     lang = again.lang,
     link_percent = again.link_percent,
-    data_bytes = again.data_bytes
+    data_bytes = again.data_bytes,
+    revision = default
 from again
 where documents.document_id = again.document_id

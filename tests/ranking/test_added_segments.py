@@ -137,7 +137,7 @@ def test_documents_that_are_gone_again_are_in_no_answer(warm, engine):
 def test_a_change_of_an_added_document_makes_all_of_them_read_again(warm, engine, loads):
     adds(warm, *"abcdefghi")
     agree(warm, engine)
-    change = "update documents set title = 'Black tea' where path = 'a.md'"
+    change = "update documents set title = 'Black tea', revision = default where path = 'a.md'"
     warm.engine.database.write(lambda cursor: cursor.connection.execute(change))
     agree(warm, engine)
     assert held(engine) is not None

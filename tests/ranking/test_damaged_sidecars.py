@@ -67,8 +67,9 @@ def test_a_damaged_sidecar_is_not_used(warm, tables, where, bit):
 
 
 NAMES = (
-    "ids lengths path_starts body_starts matter digests word_terms words words_bounds title_bounds "
-    "hash_bounds terms_3 bounds_3 places_3 slots_3 doubled_3 counts_3 positions_3 wide_3 beyond_3"
+    "ids lengths path_starts body_starts matter languages lists codes codes_bounds revisions "
+    "word_terms words words_bounds title_bounds hash_bounds terms_3 bounds_3 places_3 slots_3 "
+    "doubled_3 counts_3 positions_3 wide_3 beyond_3"
 ).split()
 
 

@@ -163,7 +163,7 @@ def test_links_of_a_file_are_read_once(server):
 
     for _ in range(2):
         found = server.read(
-            lambda cursor: link_pages._links(cursor, bm25.link_pages(cursor), from_file)
+            lambda cursor: link_pages._links(cursor, bm25.statistics(cursor).link_pages, from_file)
         )
         assert set(found.values()) == {read_links(*row)}
     assert len(asked) == len(set(asked)) == 6
@@ -189,7 +189,9 @@ def test_a_statement_reads_the_links_of_a_long_text(library, server, reads, monk
 
 def test_links_of_several_lists_are_read_together_without_files(server, reads):
     found = server.read(
-        lambda cursor: link_pages._links(cursor, bm25.link_pages(cursor), lambda *_: None)
+        lambda cursor: link_pages._links(
+            cursor, bm25.statistics(cursor).link_pages, lambda *_: None
+        )
     )
     assert len(found) == 6
     assert reads == ["search/links_of"]

@@ -81,7 +81,9 @@ def test_a_process_killed_while_it_makes_a_sidecar_is_in_nobodys_way(warm, name,
     old = sidecar(warm).read_bytes() if before else None
     if before:  # so that it fits no more
         warm.engine.database.write(
-            lambda cursor: cursor.connection.execute("update documents set title = 'Black tea'")
+            lambda cursor: cursor.connection.execute(
+                "update documents set title = 'Black tea', revision = default"
+            )
         )
     warm.engine.database.close()
     done = subprocess.run(
@@ -207,7 +209,9 @@ def test_doctor_tells_what_a_sidecar_is_worth(warm, monkeypatch):
     assert told(warm)[1].endswith("; 1 document came later")
     monkeypatch.setattr("qmd.ranking.postings_sidecar.LARGE", 1)
     warm.engine.database.write(
-        lambda cursor: cursor.connection.execute("update documents set title = 'Black tea'")
+        lambda cursor: cursor.connection.execute(
+            "update documents set title = 'Black tea', revision = default"
+        )
     )
     assert told(warm)[1] == "of an earlier state: the next server or update makes them"
     sidecar(warm).write_bytes(b"noise")
