@@ -70,8 +70,10 @@ demo: $(INSTALLED)  ## index the notes in examples/ and search them
 help:  ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:[^#]*## /{ printf "make %-11s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-# Files in the order of tests/conftest.py, which begins with those that take longest.
-TESTS := -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+# Files in the order of tests/conftest.py, which begins with those that take longest. One process more than
+# there are processors, since some tests wait for others.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + os.cpu_count())')
+TESTS := -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: check  ## run lint, types and tests
 	HYPOTHESIS_PROFILE=repeatable $(BIN)/python $(TESTS)

@@ -306,9 +306,9 @@ def test_a_filter_by_time_has_the_documents_since_then(library, index):
 def test_a_search_by_the_tables_says_so(library):
     library.update()
     missed = []
-    cursor = Cursor(_duckdb.connect(":memory:"), Memory(missed=missed.append))
+    cursor = Cursor(_duckdb.connect(":memory:"), Memory(missed=lambda *given: missed.append(given)))
     assert isinstance(bm25.postings_of(cursor), Filed)
-    assert missed == [cursor]
+    assert missed == [(cursor, True)]
 
 
 @pytest.mark.parametrize(
