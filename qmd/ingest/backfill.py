@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from qmd.ingest import commit
+from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.outlines import Outline, outline_of_text
 from qmd.storage.arrow import Relation
 from qmd.storage.arrow import texts as column
 from qmd.storage.database import Database
-from qmd.text.markdown import frontmatter
 
 TEXTS, BYTES = 1000, 5_000_000
 """Texts and bytes of one commit, at most."""
@@ -45,4 +45,5 @@ def _made(texts: Sequence[commit.Unoutlined]) -> Relation:
 
 
 def _outline(text: commit.Unoutlined) -> Outline:
-    return outline_of_text(text.body, frontmatter(text.body).block).with_links(text.links)
+    block = front_matter_of(text.body, text.path).block
+    return outline_of_text(text.body, block).with_links(text.links)

@@ -51,11 +51,13 @@ class Unoutlined(NamedTuple):
 
     Attributes:
         links: that only its reader tells.
+        path: of a document that has it.
     """
 
     hash: str
     body: str
     links: list[str]
+    path: str
 
 
 AT_A_GLANCE = 100_000

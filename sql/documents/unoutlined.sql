@@ -5,6 +5,7 @@
 -- out  hash    text
 -- out  body    text     empty: it is a long one, in pieces
 -- out  links   text[]   that only the reader of their files tells
+-- out  path    text     of a document that has it; of a text that none has, any of Markdown
 with lacking as (
     select rowid as place, hash, body
     from content
@@ -28,13 +29,13 @@ chosen as (
 ),
 
 told as (
-    select hash, max(links) as links
+    select hash, max(links) as links, min(path) as path
     from documents
-    where links <> [] and hash in (select hash from chosen)
+    where hash in (select hash from chosen)
     group by hash
 )
 
-select chosen.hash, body, coalesce(links, []) as links
+select chosen.hash, body, coalesce(links, []) as links, coalesce(path, 'text.md') as path
 from chosen
 left join told on chosen.hash = told.hash
 order by place
