@@ -22,7 +22,6 @@ MUTANTS ?= $(HOME)/.cache/qmd-mutants
 
 # What `.venv` has, but with the oldest DuckDB that qmd runs on.
 OLDEST := .oldest
-PURELIB := 'import sysconfig; print(sysconfig.get_path("purelib"))'
 
 # Tools of a release, and an environment of the locked packages alone.
 TOOLS ?= $(HOME)/.cache/qmd-release
@@ -44,10 +43,11 @@ $(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/*/compiled/*.p*)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $(INSTALLED)
 
-# What tests need besides.
+# What tests need besides. They run on the newest DuckDB, as users get it.
 $(READY): $(INSTALLED)
 	@echo "Installing. The first time, llama.cpp is compiled: a few minutes."
-	CMAKE_ARGS="$(LEAN)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[llama,dev]'
+	CMAKE_ARGS="$(LEAN)" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--upgrade --upgrade-strategy only-if-needed --editable '.[llama,dev]' duckdb
 	touch $(READY)
 
 demo: export QMD_CONFIG_DIR := $(DEMO)/config
@@ -72,8 +72,8 @@ help:  ## list the targets
 
 # Files in the order of tests/conftest.py, which begins with those that take longest. One process more than
 # there are processors, since some tests wait for others.
-WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + os.cpu_count())')
-TESTS := -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+WORKERS = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
+TESTS = -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: check  ## run lint, types and tests
 	HYPOTHESIS_PROFILE=repeatable $(BIN)/python $(TESTS)
@@ -82,7 +82,8 @@ test: check  ## run lint, types and tests
 # write, of the sandbox, which reads syntax trees, and those with an extension as their oracle.
 WITH_DUCKDB := tests/test_earlier_indexes.py tests/storage/test_statements.py tests/text/test_stems.py \
 	tests/analytics tests/ranking/hybrid \
-	$(addprefix tests/ranking/test_,added_segments.py bm25.py link_pages.py searches.py shortcut.py spelling.py) \
+	$(addprefix tests/ranking/test_,added_segments.py bm25.py held_columns.py link_pages.py searches.py shortcut.py) \
+	$(addprefix tests/ranking/test_,sidecar.py spelling.py) \
 	$(addprefix tests/storage/test_,compaction.py keyword_values.py lookup.py maintenance.py) \
 	$(addprefix tests/ingest/test_,index.py near_duplicates.py regrouping.py tables.py) \
 	$(addprefix tests/exchange/test_,import.py round_trip.py) \
@@ -91,11 +92,12 @@ WITH_DUCKDB := tests/test_earlier_indexes.py tests/storage/test_statements.py te
 oldest: $(OLDEST)/.ready  ## run the tests of what meets DuckDB on its oldest version
 	HYPOTHESIS_PROFILE=oldest $(OLDEST)/bin/python $(TESTS) $(WITH_DUCKDB)
 
-# The packages of `.venv` follow those that are installed here, and so does qmd, which is editable.
+# What is installed here comes before the packages of `.venv`, of which qmd is one.
 $(OLDEST)/.ready: $(READY)
-	$(PYTHON) -m venv --clear --without-pip $(OLDEST)
+	$(BIN)/python -m venv --clear --without-pip $(OLDEST)
 	$(BIN)/python -m pip --python $(OLDEST)/bin/python install --quiet --disable-pip-version-check --group oldest
-	echo "import site; site.addsitedir('$$($(BIN)/python -c $(PURELIB))')" > "$$($(OLDEST)/bin/python -c $(PURELIB))/venv.pth"
+	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> "$$($(OLDEST)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth"
 	touch $(OLDEST)/.ready
 
 check: $(READY)  ## run lint and types
@@ -199,4 +201,4 @@ sbom: $(TOOLS)/.ready $(LOCKED)/.ready  ## write the bill of materials, dist/qmd
 		--output-format JSON --output-file dist/qmd.cdx.json $(LOCKED)/bin/python
 
 clean:  ## remove the environment, the demo and what was built
-	rm -rf $(VENV) $(NEWEST) $(LOCKED) $(DEMO) dist build
+	rm -rf $(VENV) $(OLDEST) $(LOCKED) $(DEMO) dist build

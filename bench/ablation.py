@@ -80,7 +80,7 @@ WORDS: dict[str, Change] = {
     "syllables 1×": _set("query_terms.SYLLABLE", 1.0),
     "words as written": nullcontext,
     "all copies": nullcontext,
-    "lists of links unmoved": _set("bm25.link_pages", lambda _: frozenset()),
+    "lists of links unmoved": _set("link_pages.lowered", lambda *_, **__: {}),
 }
 
 BOTH: dict[str, Change] = {
@@ -98,7 +98,7 @@ BOTH: dict[str, Change] = {
     "pairs of a run in full": _set("query_terms.share_of_pairs", lambda *_: {}),
     "reciprocal ranks": nullcontext,
     "all copies": nullcontext,
-    "lists of links unmoved": _set("bm25.link_pages", lambda _: frozenset()),
+    "lists of links unmoved": _set("link_pages.lowered", lambda *_, **__: {}),
 }
 
 OPTIONS: dict[str, dict[str, object]] = {

@@ -163,7 +163,7 @@ def _search(
         from qmd.operations import packing
 
         length = packing.WINDOW
-    ranked.mapped(cursor)  # tells what follows in a fifth of the time of the tables
+    ranked.mapped(cursor)  # so that near-duplicates and statistics come from its columns
     known = near_duplicates(index, cursor) if copies else {}
     pages = ranked.statistics(cursor).link_pages
     further = record_order.further(index, cursor, among)

@@ -296,11 +296,12 @@ def mapped(cursor: Cursor, *, counts: bool = False) -> Held | None:
     """Return the postings that are held, for which a server maps the sidecar if it can.
 
     Args:
-        counts: a search that goes without them makes it more worthwhile to read all of them.
+        counts: count this as a search that they would have answered; several make it worthwhile to
+            read all postings.
     """
-    memory = cursor.memory
-    if held(cursor) is None and memory is not None and memory.missed is not None:
-        memory.missed(cursor, counts)
+    missed = cursor.memory.missed if cursor.memory else None  # a thread may forget it meanwhile
+    if held(cursor) is None and missed is not None:
+        missed(cursor, counts)
     return held(cursor)
 
 

@@ -37,8 +37,8 @@ Copies = Mapping[int, Member]
 def load(cursor: Cursor) -> dict[int, Member]:
     """Load all documents that have near-duplicates.
 
-    Where postings are held, their columns tell the documents of a text in a fifth of the time of a
-    join.
+    Where postings are held, the columns beside them tell the documents of a text; a join reads the
+    hashes and paths of all documents.
     """
     postings = bm25.held(cursor)
     if postings is not None and postings.columns is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from qmd.named_tuple import NamedTuple
 from qmd.ranking import segment_check
 from qmd.ranking.inverted_index import Inverted
-from qmd.ranking.lexicon import Lexicon, Strings, StringsBuilder
+from qmd.ranking.lexicon import Lexicon, Strings, StringsBuilder, merged
 from qmd.ranking.postings import ALL_ROWS
 from qmd.ranking.segments import TERM_BITS, Documents, Names, Part, Segment, joined
 from qmd.ranking.sidecar_file import Packed, Packer
@@ -192,13 +192,18 @@ def extended(
         NotWhole: they cannot be what they should be.
     """
     parts, new = known.parts, since.new
+    last, again = parts[-1].state, list[Lexicon]()
     if not new and since.state == parts[-1].state:
         return known, since.gone
     while len(parts) > LADDER or (len(parts) > 1 and len(parts[-1].revisions) <= SMALLER * new):
-        new += len(parts.pop().revisions)
+        part = parts.pop()
+        new += len(part.revisions)
+        again.append(part.segment.lexicon)
     ids = joined([each.segment.documents.ids for each in parts])
     first = int(ids[-1]) + 1
-    segment = whole(cursor, since=first, after=parts[-1].state.bound)
+    segment = whole(cursor, since=first, after=last.bound)
+    if again:  # their words may have other rows by now: a merge sorts all words
+        segment = segment._replace(lexicon=merged([*again, segment.lexicon]))
     added = KnownSegment(since.state, segment, since.revisions[since.ids >= first])
     kept = since.gone[since.gone < len(ids)]
     return known._replace(added=(*parts[1:], added)), kept

@@ -57,10 +57,10 @@ def sidecar_state(cursor: Cursor, index: Path) -> SidecarState:
         return state("none")
     except OSError:
         return state("damaged")
-    known = packed and postings_reader.unpacked(packed)
-    if packed is None or known is None:
+    if packed is None:
         return state("damaged", file.path.stat().st_size)
-    compared = postings_reader.compared(cursor, known)
-    if compared is None or postings_reader.is_much(known, compared):
+    known = postings_reader.unpacked(packed)  # None: an earlier version made it
+    compared = known and postings_reader.compared(cursor, known)
+    if known is None or compared is None or postings_reader.is_much(known, compared):
         return state("stale", packed.file.size())
     return state("fits", packed.file.size(), compared.new)

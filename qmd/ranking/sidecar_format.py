@@ -56,7 +56,7 @@ class SidecarKind(NamedTuple):
     mark: bytes
 
 
-POSTINGS = SidecarKind("postings", b"qmdpost2")
+POSTINGS = SidecarKind("postings", b"qmdpost1")
 VECTORS = SidecarKind("vectors", b"qmdvect1")
 
 

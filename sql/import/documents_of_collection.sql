@@ -5,7 +5,7 @@
 -- in   $collection  text
 insert into documents by name
 select
-    columns(lambda name: name not in ('document_id', 'body', 'outline')),
+    columns(lambda name: name not in ('document_id', 'body', 'outline', 'revision')),
     (document_id + $documents)::uinteger as document_id,
     $collection as collection
 from read_parquet(from_json($files, '["VARCHAR"]'), hive_partitioning = false)

@@ -12,6 +12,7 @@ from qmd.operations.search import search
 from qmd.operations.update import run_update
 from qmd.settings import edit
 from tests.exchange.indexes import TEA
+from tests.exchange.test_refused_import import resigned, retold, told
 
 
 def test_an_index_is_replaced_on_request(two, library, tmp_path):
@@ -33,6 +34,18 @@ def test_no_number_is_given_away_twice(two, tmp_path):
     assert before < least < following
     two.write("tea.md", TEA + "More.", collection="notes")
     assert two.problems() == []
+
+
+def test_documents_get_revisions_of_their_own(two, tmp_path):
+    """An export that has some, as another program may write them, does not decide on them."""
+    folder = tmp_path / "out"
+    resigned(folder, "documents", "select *, 7::ubigint as revision from old")
+    tables = told(folder)["tables"]
+    [documents] = [table for table in tables if table["name"] == "documents"]
+    documents["columns"].append({"name": "revision", "type": "UBIGINT", "meaning": ""})
+    retold(folder, tables=tables)
+    run_import(two.engine, folder, replace=True)
+    assert two.ask("select revision = 7 from documents") == [(False,)]
 
 
 def test_a_copy_of_the_old_vectors_goes(two, tmp_path):

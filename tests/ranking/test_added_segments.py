@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.ranking import postings_reader
+from qmd.storage import maintenance
 from tests.library import Library, staying_attached
 from tests.ranking.sidecars import ASKED, another, answers, of_tables, two_notes
 from tests.ranking.test_holder import QUESTIONS, answer, bodies, held, hold, query_of, take
@@ -168,6 +169,23 @@ def test_what_was_added_counts_as_new(warm, engine, monkeypatch):
     adds(warm, "j", "k")
     agree(warm, engine)
     assert held(engine) is None
+
+
+@pytest.mark.parametrize("sort", [maintenance.merge, maintenance.sort_words])
+def test_words_are_found_after_a_merge_has_sorted_them(warm, engine, sort):
+    for words in ("xray yankee zulu", "aachen abacus tea"):
+        for name in words.split():
+            warm.write(f"{name}.md", f"{name} {name}able tea")
+        warm.update()
+        agree(warm, engine)
+    sort(warm.engine.database, **({"always": True} if sort is maintenance.merge else {}))
+    for words in ("aardvark aback", "zoo"):
+        for name in words.split():
+            warm.write(f"{name}.md", f"{name} {name}able tea")
+        warm.update()
+        for text in ("aard*", "aach*", "aba* tea", "abacu", "xra*", "zo*", "zuluab"):
+            assert answer(engine, text) == answer(warm.engine, text)
+        assert held(engine) is not None
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
