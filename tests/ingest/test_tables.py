@@ -113,7 +113,7 @@ def test_a_batch_is_the_same_either_way(tmp_path_factory, texts, named):
 
 
 def rows(library):
-    """What the index says, but for where files are on the disk, and random numbers."""
+    """Rows of the index, without the inodes and times of files and without random numbers."""
     return {
         table: library.ask(f"select {columns} from {table} order by all")
         for table, columns in {
