@@ -45,7 +45,7 @@ def mapped_postings(index: Index) -> Told | None:
     if not state.is_large:
         return None
     found = "of an earlier state" if state.kind == "stale" else "not made yet"
-    return "ok", f"{found}: the next server or update makes them", None
+    return "ok", f"{found}: the next server, or an update of many files, makes them", None
 
 
 def mapped_vectors(index: Index) -> Told | None:

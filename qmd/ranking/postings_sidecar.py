@@ -19,7 +19,8 @@ class SidecarState(NamedTuple):
     """State of a sidecar, compared with its index.
 
     Attributes:
-        kind: `stale` if it was made of what has been changed since, `damaged` if it is no sidecar.
+        kind: `stale` if it was made of what has been changed since, or by an earlier version of
+            qmd; `damaged` if it is no sidecar.
         size: bytes of it.
         added: documents that the index has besides.
         needed: bytes that a new one takes.

@@ -181,7 +181,11 @@ def test_a_full_disk_leaves_what_was_there_and_searches_answer(warm, monkeypatch
 def test_doctor_tells_of_a_folder_where_no_sidecar_can_be_saved(warm, monkeypatch):
     assert "mapped postings" not in {each.check for each in examine(warm.engine)}
     monkeypatch.setattr("qmd.ranking.postings_sidecar.LARGE", 1)
-    assert told(warm) == ("ok", "not made yet: the next server or update makes them", None)
+    assert told(warm) == (
+        "ok",
+        "not made yet: the next server, or an update of many files, makes them",
+        None,
+    )
     with monkeypatch.context() as patched:
         patched.setattr(os, "access", lambda path, _: path != warm.folder)
         status, detail, mend = told(warm)
@@ -213,7 +217,10 @@ def test_doctor_tells_what_a_sidecar_is_worth(warm, monkeypatch):
             "update documents set title = 'Black tea', revision = default"
         )
     )
-    assert told(warm)[1] == "of an earlier state: the next server or update makes them"
+    assert (
+        told(warm)[1]
+        == "of an earlier state: the next server, or an update of many files, makes them"
+    )
     sidecar(warm).write_bytes(b"noise")
     assert told(warm) == (
         "warning",
