@@ -3,8 +3,8 @@
 A search takes a tenth of the time that DuckDB takes, half of which is planning.
 
 The index has one to four segments: the mapped one, and documents that have been added since.
-Results equal those of the statements sql/search/{frequencies,any_of,phrases,bm25}: sums are
-computed in the same order.
+Results equal those of the statements sql/search/{frequencies,any_of,phrases,bm25}: operations on
+numbers come in the same order, and sums are exact.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from qmd.ranking.lexicon import near, own_or_like
 from qmd.ranking.postings import COMMON, NO_BEGINS, Near, Tally, Wanted
 from qmd.ranking.segments import DocumentShelf, Part, Segment
-from qmd.storage.statements import K1, PATH, TITLE, B
+from qmd.storage.statements import K1, PATH, TITLE, UNITS, B
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,9 +26,6 @@ _START = (1 << 32) - 1
 
 GROUPED = 64
 """Documents of a group, of which the best score is compared with those of other groups."""
-
-_CLOSE = 1e-11
-"""Difference of two scores that may be equal once they are rounded, and more."""
 
 
 class Inverted:
@@ -107,13 +104,13 @@ class Inverted:
         """See `Postings`."""
         norms = self._norm(wanted.average)
         scores = np.zeros(len(norms))
-        # By number, as they stand in the table; after them what has been counted.
-        for term in sorted(wanted.terms, key=lambda each: (each.term_id < 0, abs(each.term_id))):
+        for term in wanted.terms:
             for slots, worth in self._frequencies_of(term.term_id, wanted.counted):
                 below = norms.take(slots)  # in half the time of an index
                 below += worth
-                worth *= term.weight
+                worth *= term.weight * UNITS
                 worth /= below
+                np.ceil(worth, out=worth)
                 worth += scores.take(slots)
                 scores[slots] = worth
         if wanted.allowed is not None:
@@ -132,17 +129,16 @@ class Inverted:
         """Return the documents with the best scores, and all that tie with the last of them.
 
         Args:
-            scores: of each slot; 0: the document does not match.
+            scores: of each slot, in units; 0: the document does not match.
         """
-        least = _bound(scores, limit)
-        slots = (scores >= least - _CLOSE if least > _CLOSE else scores != 0).nonzero()[0]
-        scores = _rounded(scores[slots])
+        slots = (scores >= max(_bound(scores, limit), 1)).nonzero()[0]
+        scores = scores[slots]
         if len(scores) > limit:
             best = scores >= np.partition(scores, -limit)[-limit]
             slots, scores = slots[best], scores[best]
         order = np.lexsort((slots, -scores))
         ids = self.shelf.ids[slots[order]]
-        return list(zip(ids.tolist(), scores[order].tolist(), strict=True))
+        return list(zip(ids.tolist(), (scores[order] / UNITS).tolist(), strict=True))
 
     def _norm(self, average: float) -> NDArray[np.float64]:
         """Compute the length normalization of each document."""
@@ -219,11 +215,3 @@ def _bound(scores: NDArray[np.float64], limit: int) -> float:
         return 0.0
     highest = scores[: size * GROUPED].reshape(GROUPED, size).max(axis=0)
     return float(np.partition(highest, -limit)[-limit])
-
-
-def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round to twelve places, halves away from 0, as DuckDB does."""
-    grown = scores * 1e12
-    whole = np.floor(grown)
-    rounded: NDArray[np.float64] = (whole + (grown - whole >= 0.5)) / 1e12
-    return rounded

@@ -121,9 +121,8 @@ class MappedPostings:
 
     def ranked(self, wanted: Wanted, limit: int) -> list[tuple[int, float]]:
         """See `Postings`."""
-        # By number, as they stand in the table; after them what has been counted.
-        terms = sorted(each for each in wanted.terms if each.term_id >= 0)
-        counted = sorted((each for each in wanted.terms if each.term_id < 0), reverse=True)
+        terms = [each for each in wanted.terms if each.term_id >= 0]
+        counted = [each for each in wanted.terms if each.term_id < 0]
 
         def ranked(postings: CompiledPostings) -> list[tuple[int, float]]:
             tallies = [(*wanted.counted[each.term_id], each.weight) for each in counted]

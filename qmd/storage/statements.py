@@ -27,6 +27,11 @@ Measured: docs/relevance.md."""
 K1, B = 1.5, 0.75
 """Saturation and length normalization of BM25. Measured: docs/relevance.md."""
 
+UNITS = 2.0**40
+"""Units of a BM25 score of 1. What a term adds is a whole number of them, at least 1, so that sums
+are exact in any order: up to 2**53 units, a score of 8,192. A term adds 2.5 times its idf at most.
+"""
+
 LINK_LIST = 50
 """Percent of a text in lists of links from which on the document is a list of links."""
 
@@ -39,6 +44,7 @@ _NUMBERS = {
     "path": f"{PATH}::double",
     "k1": f"{K1}::double",
     "b": f"{B}::double",
+    "units": f"{UNITS}::double",
     "link_list": str(LINK_LIST),
     "inline": str(INLINE),
 }

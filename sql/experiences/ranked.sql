@@ -41,8 +41,11 @@ found as materialized (
 weights as materialized (
     select
         asked.term_id,
-        ln(1 + (total - count(document_id) + 0.5::double) / (count(document_id) + 0.5::double))
-            as idf
+        -- whole numbers, whose sums are exact in any order
+        ceil(
+            @units
+            * ln(1 + (total - count(document_id) + 0.5::double) / (count(document_id) + 0.5::double))
+        ) as idf
     from asked
     left join found on asked.term_id = found.term_id
     cross join (select count(*)::double as total from experiences)

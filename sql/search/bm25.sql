@@ -5,8 +5,8 @@
 -- counted just before, by search/statistics, and the number of documents with a term by
 -- search/frequencies: nothing is kept that could be out of date. Documents that are gone do not count.
 --
--- Scores are rounded to twelve places, so that the order of a sum does not decide the order of the
--- answer.
+-- What a term adds is rounded up to a multiple of 1 / @units, so that the sum is exact: the order in
+-- which terms are added, which differs between plans and between shards, does not decide a score.
 --
 -- in   $terms         json      array of term_id; of a phrase that has been counted: -1, -2 ...
 -- in   $term_weights  json      array of double: the most that a term adds to a score
@@ -51,15 +51,15 @@ found as (
 
 select
     found.document_id,
-    round(sum(
-        weight * frequency / (
+    sum(ceil(
+        @units * weight * frequency / (
             frequency
             + @k1 * (
                 1 - @b + @b
                 * (@title * title_length + @path * path_length + body_length) / $average
             )
         )
-    ), 12) as bm25
+    )) / @units as bm25
 from found
 join documents on found.document_id = documents.document_id
 -- if $allowed

@@ -8,7 +8,7 @@ from libcpp cimport bool
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from qmd.storage.statements import K1, PATH, TITLE, B
+from qmd.storage.statements import K1, PATH, TITLE, UNITS, B
 
 cdef extern from *:
     """
@@ -26,9 +26,6 @@ cdef extern from *:
     #include <vector>
 
     namespace {
-
-    // Difference of two scores that may be equal once they are rounded, and more.
-    const double CLOSE = 1e-11;
 
     // One of so many values: fewer are looked up in others, of more all are compared.
     const int64_t FEW = 8;
@@ -110,7 +107,7 @@ cdef extern from *:
             return counted;
         }
 
-        // -- scores: of documents by slot; 0: the document does not match
+        // -- scores: of documents by slot, in units; 0: the document does not match
 
         void begin() {
             touched.clear();
@@ -151,12 +148,12 @@ cdef extern from *:
         // Take the best scores, and all that tie with the last of them; or all, by slot.
         Found taken(int64_t limit, bool is_ranking) {
             std::vector<std::pair<double, uint32_t>> best;
-            double least = is_ranking ? bound(limit) - CLOSE : 0;
+            double least = is_ranking ? bound(limit) : 0;
             for (uint32_t slot : touched) {
                 double score = scores.get()[slot];
                 scores.get()[slot] = 0;
                 if (score == 0 || !is_allowed(slot) || (is_ranking && score < least)) continue;
-                best.emplace_back(is_ranking ? -rounded(score) : score, slot);
+                best.emplace_back(is_ranking ? -score : score, slot);
             }
             Found found;
             if (is_ranking)
@@ -243,11 +240,6 @@ cdef extern from *:
             return one.first.size() < other.first.size();
         }
 
-        static double rounded(double score) {
-            double grown = score * 1e12, whole = std::floor(grown);
-            return (whole + (grown - whole >= 0.5 ? 1.0 : 0.0)) / 1e12;
-        }
-
         uint32_t slot_at(const Term &term, int64_t at) const {
             uint32_t slot = term.part->slots[at];
             if (slot >= documents) throw Misfit();
@@ -295,7 +287,7 @@ cdef extern from *:
             uint32_t slot, double frequency, double weight, double average, double k1, double b)
         {
             double below = k1 * ((1 - b) + b * lengths[slot] / average) + frequency;
-            put(slot, frequency * weight / below);
+            put(slot, std::ceil(weight * frequency / below));
         }
 
         // The last of so many best scores; below all, if there are not more.
@@ -518,8 +510,8 @@ cdef class CompiledPostings:
         """Rank documents: (numbers, scores) of the best, and of all that tie with the last.
 
         Args:
-            terms: (term, weight) in the order in which they are added up.
-            counted: after them, (numbers of documents, frequencies, weight).
+            terms: (term, weight)
+            counted: (numbers of documents, frequencies, weight).
             average: length of a document, weighted by field.
             allowed: numbers of documents that may answer; None: all.
             banned: numbers of documents that may not.
@@ -528,10 +520,10 @@ cdef class CompiledPostings:
         cdef int64_t number
         self.core.begin()
         for number, weight in terms:
-            self.core.score(number, weight, average, K1, B)
+            self.core.score(number, weight * UNITS, average, K1, B)
         for documents, frequencies, weight in counted:
             for number, frequency in zip(documents, frequencies):
-                self.core.score_counted(number, frequency, weight, average, K1, B)
+                self.core.score_counted(number, frequency, weight * UNITS, average, K1, B)
         if allowed is not None:
             self.core.forbid_all()
             for number in allowed:
@@ -539,7 +531,7 @@ cdef class CompiledPostings:
         for number in banned:
             self.core.allow(number, False)
         cdef Found found = self.core.taken(limit, True)
-        return found.ids, found.values
+        return found.ids, [score / UNITS for score in found.values]
 
 
 PART = ("terms", "bounds", "places", "slots", "doubled", "counts", "positions", "wide", "beyond")
