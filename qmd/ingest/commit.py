@@ -334,7 +334,8 @@ def lack_outlines(cursor: Cursor) -> bool:
 
 def lack_sketches(cursor: Cursor) -> bool:
     """Check for texts from before there were signatures."""
-    return bool(cursor.one("documents/lack_sketches"))
+    since = cursor.one("documents/ungrouped_since") or 0
+    return bool(cursor.one("documents/lack_sketches", since=since))
 
 
 def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[Unoutlined]:

@@ -57,9 +57,10 @@ def _is_unsettled(cursor: Cursor) -> bool:
 
 
 def _is_ungrouped(cursor: Cursor) -> bool:
-    # The last one reads all hashes.
-    asked = "unsettled", "outdated_groups", "has_ungrouped"
-    return any(cursor.one(f"documents/{name}") for name in asked)
+    if cursor.one("documents/unsettled") or cursor.one("documents/outdated_groups"):
+        return True
+    since = cursor.one("documents/ungrouped_since") or 0
+    return bool(cursor.one("documents/has_ungrouped", since=since))  # it reads hashes
 
 
 def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -190,10 +190,11 @@ class Around:
 def moved_texts(cursor: Cursor) -> list[MovedText] | None:
     """Find the texts that have changed; None: all are to be grouped."""
     texts = cursor.one("documents/signed_texts")
-    if texts <= FEW_TEXTS or cursor.one("documents/is_first_grouping"):
+    since = cursor.one("documents/ungrouped_since")
+    if texts <= FEW_TEXTS or since is None:
         return None
     most = int(SHARE * texts)
-    moved = cursor.rows(MovedText, "documents/moved_texts", limit=most + 1)
+    moved = cursor.rows(MovedText, "documents/moved_texts", since=since, limit=most + 1)
     return moved if len(moved) <= most else None
 
 

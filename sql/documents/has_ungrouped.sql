@@ -1,10 +1,11 @@
 -- Check for documents since the texts were grouped whose texts have a signature that is not empty.
 --
+-- in   $since     bigint   see documents/ungrouped_since
 -- out  ungrouped  boolean
 with recent as (
     select hash
     from documents
-    where document_id >= coalesce((select value from counters where name = 'grouped_documents'), 0)
+    where document_id >= $since
 )
 
 select exists (

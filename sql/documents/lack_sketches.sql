@@ -1,10 +1,17 @@
 -- Check for texts without a signature, among those of documents since the texts were grouped.
 --
+-- in   $since   bigint   see documents/ungrouped_since
 -- out  lacking  boolean
-with recent as (
+with recent as materialized (
     select hash
     from documents
-    where document_id >= coalesce((select value from counters where name = 'grouped_documents'), 0)
+    where document_id >= $since
+),
+
+signed as (  -- not read where nothing is recent, as it would be by an anti join
+    select hash
+    from sketches
+    semi join recent using (hash)
 )
 
-select exists (from recent anti join sketches using (hash)) as lacking
+select exists (from recent anti join signed using (hash)) as lacking

@@ -1,6 +1,7 @@
 -- Texts whose groups may have changed since they were made: of new documents, and those that
 -- documents have left. A text that only some have left may have another name than before.
 --
+-- in   $since     bigint  see documents/ungrouped_since
 -- in   $limit     integer
 -- out  hash       text
 -- out  state      text    gone: no document has it; new: it was not compared; old: its documents changed
@@ -9,7 +10,7 @@
 with recent as (
     select hash
     from documents
-    where document_id >= coalesce((select value from counters where name = 'grouped_documents'), 0)
+    where document_id >= $since
 ),
 
 fresh as (
