@@ -15,7 +15,7 @@ from pathlib import Path
 
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.named_tuple import NamedTuple
-from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
+from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable, as_json
 from qmd.storage.statements import data_folder
 from qmd.text import hashes
 from qmd.version import __version__
@@ -91,13 +91,10 @@ def _run(cursor: Cursor, together: Sequence[Migration]) -> None:
         cursor.run("store/ledger")
         for migration in together:
             cursor.connection.execute(migration.text)
-            cursor.run(
-                "store/record",
-                version=migration.version,
-                name=migration.name,
-                digest=migration.digest,
-                qmd_version=__version__,
-            )
+        ran = [
+            {"version": each.version, "name": each.name, "digest": each.digest} for each in together
+        ]
+        cursor.run("store/record", migrations=as_json(ran), qmd_version=__version__)
         cursor.connection.commit()
     except BaseException:
         with suppress(DatabaseError):  # after a fatal error, of no transaction
