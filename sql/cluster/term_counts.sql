@@ -17,11 +17,14 @@ where
     -- if $terms
     and term_id in (select unnest(from_json($terms, '["BIGINT"]')))
     -- end
+    and document_id not in (select document_id from tombstones)
+    -- if $collections
     and document_id in (
         select document_id
         from documents
-        where $collections is null or list_contains(from_json($collections, '["VARCHAR"]'), collection)
+        where list_contains(from_json($collections, '["VARCHAR"]'), collection)
     )
+    -- end
 group by term_id
 having occurrences >= $least
 order by occurrences desc, term_id

@@ -18,12 +18,6 @@ with telling as (
         and not regexp_matches(min_by(word, (length(word), word)), '^[0-9_]')
 ),
 
-wanted as (
-    select document_id
-    from documents
-    where $collections is null or list_contains(from_json($collections, '["VARCHAR"]'), collection)
-),
-
 counted as (
     select
         term_id,
@@ -32,7 +26,15 @@ counted as (
     from postings
     where
         title_frequency + body_frequency > 0
-        and document_id in (select document_id from wanted)
+        -- those of documents that are gone: fewer than the others
+        and document_id not in (select document_id from tombstones)
+        -- if $collections
+        and document_id in (
+            select document_id
+            from documents
+            where list_contains(from_json($collections, '["VARCHAR"]'), collection)
+        )
+        -- end
     group by term_id
 )
 

@@ -12,7 +12,7 @@ with counted as (
         count(*) as documents,
         sum(title_frequency + path_frequency + body_frequency)::bigint as occurrences
     from qmd_index.postings
-    semi join qmd_index.documents on postings.document_id = documents.document_id
+    anti join qmd_index.tombstones on postings.document_id = tombstones.document_id
     group by term_id
 ),
 
