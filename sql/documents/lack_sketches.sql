@@ -8,7 +8,7 @@ with recent as materialized (
     where document_id >= $since
 ),
 
-signed as (  -- not read where nothing is recent, as it would be by an anti join
+signed as (  -- a semi join, since it reads no signatures where nothing is recent
     select hash
     from sketches
     semi join recent using (hash)

@@ -5,7 +5,7 @@
 -- counted just before, by search/statistics, and the number of documents with a term by
 -- search/frequencies: nothing is kept that could be out of date. Documents that are gone do not count.
 --
--- What a term adds is rounded up to a multiple of 1 / @units, so that the sum is exact: the order in
+-- What a term adds is rounded up to a whole number of units, so that the sum is exact: the order in
 -- which terms are added, which differs between plans and between shards, does not decide a score.
 --
 -- in   $terms         json      array of term_id; of a phrase that has been counted: -1, -2 ...

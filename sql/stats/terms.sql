@@ -26,7 +26,7 @@ counted as (
     from postings
     where
         title_frequency + body_frequency > 0
-        -- those of documents that are gone: fewer than the others
+        -- postings of documents that are gone; documents with postings are gone or in the table
         and document_id not in (select document_id from tombstones)
         -- if $collections
         and document_id in (

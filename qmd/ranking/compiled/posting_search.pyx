@@ -225,7 +225,7 @@ cdef extern from *:
         };
 
         std::unique_ptr<double[], Free> scores;  // all 0 between two searches
-        std::vector<uint32_t> touched;
+        std::vector<uint32_t> touched;  // one twice if its sum is 0 in between: no query does that
         std::vector<char> may;  // of each slot: whether it may answer; empty: all
 
         static bool by_slot(
