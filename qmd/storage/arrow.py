@@ -5,8 +5,10 @@ This replaces pyarrow, which takes longer to load than most updates take.
 
 from __future__ import annotations
 
+import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime_CAPI
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,11 @@ Buffer = bytes | memoryview | array  # type: ignore[type-arg]
 IS_2 = hasattr(_duckdb, "_set_arrow_sources")
 """True on DuckDB 2, whose engine leaves Arrow to the Python package."""
 
+READS_SOURCES = _duckdb.__version__.startswith("2.0.")
+"""True if the engine reads sources of Arrow as `_Capsule` is one."""
+
+_CAPSULE = type(datetime_CAPI)
+
 
 def load_arrow() -> None:
     """Make DuckDB read and return objects of Arrow.
@@ -34,6 +41,67 @@ def load_arrow() -> None:
     """
     if IS_2:
         import duckdb  # noqa: F401
+
+
+def load_streams() -> None:
+    """Make DuckDB read streams of Arrow's C interface, as `Relation.stream` gives them.
+
+    Without the Python package of DuckDB 2, which takes as long to load as a small update does.
+    """
+    if not READS_SOURCES or "duckdb" in sys.modules:
+        load_arrow()  # which waits for a thread that is loading it
+    elif not _Sources.are_set:
+        _duckdb._set_arrow_sources(_Sources)
+        _Sources.are_set = True
+
+
+class _Capsule:
+    """A stream that DuckDB 2.0 reads. Source of the protocol: its `duckdb/_sources/arrow.py`."""
+
+    one_shot = schema_is_stable = True
+    pull_under_gil = False
+
+    def __init__(self, capsule: object) -> None:
+        self._capsule = capsule
+
+    def rows(self) -> None:
+        """Return the number of rows, if it is known."""
+
+    def accepts(self, _predicate: object) -> bool:
+        """Check that the stream leaves rows out by a predicate: none does."""
+        return False
+
+    def stream(self, _columns: object, _filters: object) -> tuple[object, bool]:
+        """Return the stream, and whether it has just the columns that were asked for."""
+        return self._capsule, False
+
+
+class _Nodes:
+    """Nodes of predicates, which `_Capsule.accepts` does not look at."""
+
+    def __getattr__(self, _kind: str) -> Callable[..., None]:
+        return lambda *_: None
+
+
+class _Sources:
+    """Stand-in for `duckdb._sources`, which DuckDB 2.0 asks for the source of an object.
+
+    Attributes:
+        are_set: the engine asks here, or did before that.
+    """
+
+    are_set = False
+    nodes = _Nodes()
+
+    @staticmethod
+    def adapt(given: object) -> object:
+        """Return the source of an object; of others than streams, that of the Python package."""
+        if type(given) is _CAPSULE:
+            return _Capsule(given)
+        import duckdb
+
+        _duckdb._set_arrow_sources(duckdb._sources)
+        return duckdb._sources.adapt(given)
 
 
 def fetched(

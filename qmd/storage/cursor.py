@@ -200,12 +200,15 @@ class Cursor:
 
         An Arrow table or a dictionary of numpy arrays can be read often, a `Relation` once.
         """
-        from qmd.storage.arrow import Relation, load_arrow  # of no use where nothing is written
+        from qmd.storage import arrow  # of no use where nothing is written
 
-        load_arrow()
         for name, relation in relations.items():
-            given = relation.stream() if isinstance(relation, Relation) else relation
-            self.connection.register(name, given)
+            if isinstance(relation, arrow.Relation):
+                arrow.load_streams()
+                self.connection.register(name, relation.stream())
+            else:
+                arrow.load_arrow()
+                self.connection.register(name, relation)
         try:
             yield
         finally:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import duckdb
 import pytest
 
@@ -61,3 +64,36 @@ def test_an_error_in_late_rows_is_one_of_duckdb():
     with pytest.raises(duckdb.Error, match="late"):
         for _ in arrow.values(duckdb.connect(), text):
             pass
+
+
+STREAMS = """
+import sys
+from qmd.storage.arrow import READS_SOURCES, Relation, numbers
+from qmd.storage.cursor import Cursor, connected
+
+cursor = Cursor(connected())
+
+def found():
+    with cursor.staged(given=Relation(number=numbers("int64", range(5000)))):
+        text = "select count(*) from given where number > 10 and number in (3, 11, 12)"
+        return cursor.connection.execute(text).fetchall()
+
+assert found() == [(2,)]
+assert ("duckdb" in sys.modules) < READS_SOURCES, "loaded for a stream"
+import pyarrow
+table_ = pyarrow.table({"number": [1, 2, 3]})
+cursor.connection.register("tabular", table_)
+assert cursor.connection.execute("from tabular where number > 1").fetchall() == [(2,), (3,)]
+assert found() == [(2,)]
+import duckdb
+second = cursor.connection.sql("from tabular where number = 2")
+assert second.fetchall() == [(2,)]
+assert duckdb.sql("from table_ where number in (1, 3)").fetchall() == [(1,), (3,)]
+assert found() == [(2,)]
+"""
+
+
+@pytest.mark.skipif(not arrow.IS_2, reason="DuckDB 1 reads streams by itself")
+def test_streams_are_read_without_the_package_of_duckdb_and_other_objects_with_it():
+    done = subprocess.run([sys.executable, "-c", STREAMS], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
