@@ -119,3 +119,28 @@ def test_texts_that_documents_had_left_are_noted_before_they_are_grouped(tmp_pat
     )
     database.close()
     assert sorted(noted) == sorted([(gone,), (left,)])
+
+
+def test_a_new_index_is_what_all_migrations_make_of_an_empty_one(tmp_path):
+    def described(cursor):
+        tables = "select sql from duckdb_tables() where database_name = 'qmd_index' order by sql"
+        columns = (
+            "select table_name, column_name, data_type, column_default, is_nullable "
+            "from duckdb_columns() where database_name = 'qmd_index' order by all"
+        )
+        ran = "select version, name, digest, qmd_version from schema_migrations order by version"
+        counters = "from counters order by name"
+        asked = (tables, columns, ran, counters)
+        return [cursor.connection.execute(each).fetchall() for each in asked]
+
+    def opened(name, work, schema=None):
+        database = Database(tmp_path / name, schema=schema)
+        try:
+            return database.write(work)
+        finally:
+            database.close()
+
+    opened("migrated.duckdb", lambda cursor: None, schema=1)
+    migrated = opened("migrated.duckdb", described)
+    assert [row[0] for row in migrated[2]] == [int(number) for number in MIGRATIONS]
+    assert opened("new.duckdb", described) == migrated

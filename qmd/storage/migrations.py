@@ -1,8 +1,8 @@
 """Schema migrations: numbered SQL files and their ledger.
 
-A migration and its row in the ledger are one transaction; all those of a new index are, too. A
-migration that was edited after it ran is refused, and so is an index with migrations of a later
-qmd.
+A migration and its row in the ledger are one transaction. A new index is made by one statement file
+that has the result of all migrations, as if they had run. A migration that was edited after it ran
+is refused, and so is an index with migrations of a later qmd.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.named_tuple import NamedTuple
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable, as_json
-from qmd.storage.statements import data_folder
+from qmd.storage.statements import data_folder, statement
 from qmd.text import hashes
 from qmd.version import __version__
 
@@ -78,19 +78,21 @@ def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
     """
     missing = [each for each in _missing(cursor, path) if last is None or each.version <= last]
     if len(missing) == len(migrations()):
-        _run(cursor, missing)  # of a new index in one transaction, which takes half of the time
+        _run(cursor, missing, statement("store/new_index"))
     else:
         for migration in missing:
-            _run(cursor, [migration])
+            _run(cursor, [migration], f"{statement('store/ledger')};\n{migration.text}")
 
 
-def _run(cursor: Cursor, together: Sequence[Migration]) -> None:
-    """Run migrations in one transaction."""
+def _run(cursor: Cursor, together: Sequence[Migration], text: str) -> None:
+    """Run migrations in one transaction.
+
+    Args:
+        text: statements that have their result.
+    """
     cursor.connection.begin()
     try:
-        cursor.run("store/ledger")
-        for migration in together:
-            cursor.connection.execute(migration.text)
+        cursor.connection.execute(text)
         ran = [
             {"version": each.version, "name": each.name, "digest": each.digest} for each in together
         ]

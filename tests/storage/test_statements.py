@@ -35,6 +35,7 @@ ENGINE = {
     "store/forget_plan",
     "store/use",
     "store/draw_nothing",
+    "store/new_index",
     "maintenance/compact",
     "maintenance/compacted",
     "maintenance/copy_content",
@@ -43,8 +44,8 @@ ENGINE = {
     *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests", "without")),
     *(f"export/{name}" for name in ("other", "other_of_documents")),
 }
-"""They attach and detach the index itself, or a file beside it, or run in a sandbox, or are not
-whole without another statement or the name of a table."""
+"""They make, attach and detach the index itself, or a file beside it, or run in a sandbox, or are
+not whole without another statement or the name of a table."""
 
 SAMPLE = {
     "text": "x",
