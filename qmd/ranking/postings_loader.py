@@ -21,6 +21,8 @@ from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.file_version import SETTLED_NS, is_settled, version_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from qmd.ranking.postings import Fit
     from qmd.ranking.postings_reader import MappedSegment
     from qmd.ranking.sidecar_file import Packer, SidecarFile
@@ -91,7 +93,8 @@ class Holder:
             return
         self._missed += 1
         if self._missed > self._price and self._is_quiet():
-            self.prepare()
+            self._missed = 0
+            self._reader.prepare(self._load, pause=LEAD)
 
     def _is_quiet(self) -> bool:
         """Check that no write has happened just now."""
@@ -108,9 +111,8 @@ class Holder:
 
         Where there is none, do nothing: it is made as soon as `prepare` says so.
         """
-        path = self._database.path
         try:
-            size = os.stat(path.with_name(f"{path.name}.postings")).st_size
+            size = os.stat(self._sidecar_path).st_size
         except OSError:  # there is none yet
             return
         if size <= SMALL:
@@ -133,7 +135,7 @@ class Holder:
 
     def _map(self, cursor: Cursor) -> bool:
         """Hold the postings of the sidecar if it fits; return whether some are held."""
-        from qmd.ranking import bm25
+        from qmd.ranking import bm25, sidecar_format
 
         memory = cursor.memory
         if memory is None:
@@ -141,12 +143,18 @@ class Holder:
         with self._mapping:
             if bm25.held(cursor) is not None:
                 return True
-            stamp = self._sidecar_file.stamp()
-            if memory.held.get(TRIED) == stamp:
+            stamp = sidecar_format.stamp_at(self._sidecar_path)
+            if stamp == sidecar_format.NO_FILE or memory.held.get(TRIED) == stamp:
                 return False
             memory.held[TRIED] = stamp
             known = self._sidecar(stamp)
             return known is not None and self._hold(cursor, stamp, known)
+
+    @property
+    def _sidecar_path(self) -> Path:
+        from qmd.ranking import sidecar_format
+
+        return sidecar_format.sidecar_path(self._database.path, sidecar_format.POSTINGS)
 
     @property
     def _sidecar_file(self) -> SidecarFile:
@@ -222,8 +230,7 @@ class Holder:
         """
         from qmd.ranking import sidecar_format
 
-        kind = sidecar_format.POSTINGS
-        stamp = sidecar_format.stamp_at(sidecar_format.sidecar_path(self._database.path, kind))
+        stamp = sidecar_format.stamp_at(self._sidecar_path)
         if stamp and stamp[2] >= LARGE * BYTES:
             self._reader.run(partial(self._renew, makes=False), sparing=True)
             cancellation.check()

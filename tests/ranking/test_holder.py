@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -426,6 +428,34 @@ def test_what_is_asked_about_one_question_is_missed_once(warm):
 
     warm.engine.read(work)
     assert warm.engine.holder._missed == 1
+
+
+FIRST = """
+import os, sys
+from pathlib import Path
+from qmd.operations.index import Index
+from qmd.operations.search import search
+from qmd.settings.environment import locate
+
+engine = Index(locate(os.environ, Path.cwd()), warm=True, stays=True)
+engine.load_postings(later=True)
+assert search(engine, "tea")
+print("numpy" in sys.modules)
+engine.load_postings()
+engine.holder.settle()
+print("numpy" in sys.modules)
+engine.close()
+"""
+
+
+def test_a_first_search_without_a_sidecar_does_not_wait_for_numpy(warm):
+    places = {
+        "INDEX_PATH": str(warm.engine.place.database),
+        "QMD_CONFIG_DIR": str(warm.folder),
+    }
+    command = [sys.executable, "-c", FIRST]
+    done = subprocess.run(command, env=os.environ | places, capture_output=True, text=True)
+    assert (done.stdout.split(), done.stderr) == (["False", "True"], "")
 
 
 def test_what_is_held_knows_stems_and_leaves_out_what_was_removed_or_is_excluded(warm):
