@@ -27,8 +27,8 @@ Buffer = bytes | memoryview | array  # type: ignore[type-arg]
 IS_2 = hasattr(_duckdb, "_set_arrow_sources")
 """True on DuckDB 2, whose engine leaves Arrow to the Python package."""
 
-READS_SOURCES = _duckdb.__version__.startswith("2.0.")
-"""True if the engine reads sources of Arrow as `_Capsule` is one."""
+READS_SOURCES = _duckdb.__version__ == "2.0.1"
+"""True if the engine is known to read sources such as `_Capsule`, which is no public API."""
 
 _CAPSULE = type(datetime_CAPI)
 
@@ -56,7 +56,7 @@ def load_streams() -> None:
 
 
 class _Capsule:
-    """A stream that DuckDB 2.0 reads. Source of the protocol: its `duckdb/_sources/arrow.py`."""
+    """A stream that DuckDB reads. Source of the protocol: `duckdb/_sources/arrow.py` of 2.0.1."""
 
     one_shot = schema_is_stable = True
     pull_under_gil = False
@@ -84,7 +84,7 @@ class _Nodes:
 
 
 class _Sources:
-    """Stand-in for `duckdb._sources`, which DuckDB 2.0 asks for the source of an object.
+    """Stand-in for `duckdb._sources`, which DuckDB 2 asks for the source of an object.
 
     Attributes:
         are_set: the engine asks here, or did before that.

@@ -79,7 +79,7 @@ def found():
         return cursor.connection.execute(text).fetchall()
 
 assert found() == [(2,)]
-assert ("duckdb" in sys.modules) < READS_SOURCES, "loaded for a stream"
+assert ("duckdb" in sys.modules) != READS_SOURCES, "loaded for a stream"
 import pyarrow
 table_ = pyarrow.table({"number": [1, 2, 3]})
 cursor.connection.register("tabular", table_)
