@@ -93,8 +93,7 @@ class Holder:
             return
         self._missed += 1
         if self._missed > self._price and self._is_quiet():
-            self._missed = 0
-            self._reader.prepare(self._load, pause=LEAD)
+            self.prepare()
 
     def _is_quiet(self) -> bool:
         """Check that no write has happened just now."""
