@@ -144,3 +144,14 @@ def test_a_new_index_is_what_all_migrations_make_of_an_empty_one(tmp_path):
     migrated = opened("migrated.duckdb", described)
     assert [row[0] for row in migrated[2]] == [int(number) for number in MIGRATIONS]
     assert opened("new.duckdb", described) == migrated
+
+
+def test_an_index_whose_ledger_is_empty_is_made_by_the_migrations(tmp_path):
+    index = tmp_path / "index.duckdb"
+    begun = Database(index, schema=0)
+    begun.write(lambda cursor: cursor.run("store/ledger"))
+    begun.close()
+    database = Database(index)
+    ran = database.read(lambda cursor: cursor.run("store/applied"))
+    database.close()
+    assert [version for version, *_ in ran] == [int(number) for number in MIGRATIONS]

@@ -77,7 +77,7 @@ def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
         IndexTooNew, IndexUnreadable, MigrationEdited: see `is_current`.
     """
     missing = [each for each in _missing(cursor, path) if last is None or each.version <= last]
-    if len(missing) == len(migrations()):
+    if len(missing) == len(migrations()) and not cursor.run("store/tables"):
         _run(cursor, missing, statement("store/new_index"))
     else:
         for migration in missing:

@@ -1,8 +1,8 @@
 -- Make all tables of a new index, as the migrations leave them in one that has no documents.
 --
--- The migrations stay what decides: a test compares. They take four times as long.
+-- The migrations decide what they are: a test compares both. To run all of them takes four times as long.
 
--- Migrations that have run, or whose result this file has made.
+-- Migrations that have run, or whose result this file is.
 create table schema_migrations (
     version integer not null,              -- unique
     name text not null,
