@@ -85,7 +85,7 @@ def _included_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _new_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A new index of this process is a copy of one, since to make its tables takes 30 ms.
+    """A new index of this process is a copy of one, since to make its tables takes 14 ms.
 
     They are made where a test changes how an index is made, and in processes that tests start.
     """
