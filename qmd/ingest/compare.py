@@ -156,6 +156,9 @@ def compare(
         unread = commit.noted_unread(cursor, collection.name)
         return _with_outdated(changes, outdated, files) if outdated else changes, told, unread
 
+    is_large = len(files.paths) > commit.AT_A_GLANCE
+    if is_large:
+        database.share_out(True)
     changes, told, unread = database.read(work)
     kept: list[Kept] = []
     if any(change.place is None for change in changes):
@@ -165,6 +168,8 @@ def compare(
             kept, staying = lost(collection, files, changes, told[1])
             changes = [each for each in changes if each.path not in staying]
     comparison = Comparison(collection, files, changes, kept=kept, removes=removes, unread=unread)
+    if is_large and not is_little([comparison]):  # the pipeline has work for all cores
+        database.share_out(False)
     is_told = told == (files.left_out, kept) and (bool(changes) or not comparison.forgets)
     return comparison._replace(is_told=is_told)
 

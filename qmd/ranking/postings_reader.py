@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ index with more occurrences than these for each part."""
 
 DOCUMENTS_AT_ONCE = 50_000
 """Documents whose names are objects of Python at a time: those of a million take 600 MB."""
+
+WORDS_AT_ONCE = 50_000
+"""Words that are objects of Python at a time: all those of a million documents take 400 MB."""
 
 CHANGED, FEW = 0.1, 500
 """Share of new and removed documents from which on the sidecar is made anew, and the count that is
@@ -289,10 +293,7 @@ def _arrays(
     """
     ids = _columns(cursor, "held/numbers", {"since": since})["document_id"]
     yield from _columns_of_documents(cursor, ids)
-    found, words = _columns(cursor, "held/words", {"after": after}), StringsBuilder()
-    words.add(found["word"].tolist())
-    yield _strings("words", words) | {"word_terms": found["term_id"]}
-    del found, words
+    yield _words(cursor, after)
     buried = cursor.one("held/buried")
     for number in range(parts):
         part = _part(cursor, ids, number, parts=parts, since=since, buried=buried)
@@ -328,6 +329,17 @@ def _columns_of_documents(
     yield _strings("codes", names_of_languages)
     for name in Names._fields:
         yield _strings(name, names.pop(name))
+
+
+def _words(cursor: Cursor, after: int | None) -> dict[str, NDArray[Any]]:
+    """Load words with their terms. Objects of Python are made for some of them at a time."""
+    words, terms = StringsBuilder(), array("q")
+    rows = cursor.connection.execute(filled("held/words", after=after))
+    while read := rows.fetchmany(WORDS_AT_ONCE):
+        some, their_terms = zip(*read, strict=True)
+        words.add(some)
+        terms.extend(their_terms)
+    return _strings("words", words) | {"word_terms": np.frombuffer(terms, np.int64)}
 
 
 def _strings(name: str, strings: StringsBuilder) -> dict[str, NDArray[Any]]:

@@ -45,8 +45,8 @@ LEAST_MEMORY = "64MB"
 """Buffer memory of DuckDB for a file whose content is cached elsewhere. It is enough for the parts
 of tables that every search reads, and for the texts of some searches."""
 
-MERGING_THREADS = 2
-"""Threads that share out the sorting of a merge. More would need more memory."""
+SHARING_THREADS = 2
+"""Threads that share out the sorting of a merge, or each statement. More would need more memory."""
 
 SPARING_MEMORY = "256MB"
 """Buffers of DuckDB while a statement reads whole tables once: what it would cache is of no use."""
@@ -116,7 +116,8 @@ class Attachment:
         self._threads = threads
         self._root: Connection | None = None
         self._limit = memory_limit  # of the engine now
-        self._is_merging = False
+        self._is_merging = self._is_shared_out = False
+        self._running = threads  # of the engine now
         self._spill = spill_folder(path)
 
     @property
@@ -209,16 +210,29 @@ class Attachment:
         """
         self._set_limit(self._at_most(SPARING_MEMORY))
 
+    def share_out(self, is_shared_out: bool) -> None:
+        """Let several threads share out each statement, or one run it, whose order some count on.
+
+        For a while, not for a statement: to end a thread takes 20 ms.
+        """
+        self._is_shared_out = is_shared_out
+        self._set_threads()
+
     def _settle(self, *, is_merge: bool) -> None:
-        """Set the engine for a merge, or for all else, which counts on the order of one thread."""
+        """Set the engine for a merge, or for all else."""
         if self._is_merging is not is_merge:
             tasks = 0 if is_merge else VACUUM_TASKS
-            sharing = min(MERGING_THREADS, processes.cores()) if is_merge else 1
             self._engine().execute(filled("store/limit_vacuum", tasks=tasks))
-            self._engine().execute(
-                filled("store/limit_threads", threads=max(sharing, self._threads))
-            )
             self._is_merging = is_merge
+        self._set_threads()
+
+    def _set_threads(self) -> None:
+        is_shared = self._is_merging or self._is_shared_out
+        sharing = min(SHARING_THREADS, processes.cores()) if is_shared else 1
+        threads = max(sharing, self._threads)
+        if self._running != threads:
+            self._engine().execute(filled("store/limit_threads", threads=threads))
+            self._running = threads
 
     def _at_most(self, memory_limit: str) -> str:
         return min(memory_limit, self._memory_limit, key=_bytes)
@@ -244,16 +258,18 @@ class Attachment:
         if not processes.leave_open or _LEFT or self._root is None or self._spill.exists():
             return False
         _LEFT.extend((self._root, *cursors))
-        self._root, self._limit, self._is_merging = None, self._memory_limit, False
+        self._forget()
         return True
 
     def drop(self) -> None:
         """Discard the engine, which also closes the file."""
         if self._root is not None:
             self._root.close()
-            self._root = None
-            self._limit = self._memory_limit
-            self._is_merging = False
+            self._forget()
+
+    def _forget(self) -> None:
+        self._root, self._is_merging = None, False
+        self._limit, self._running = self._memory_limit, self._threads
 
     def _engine(self) -> Connection:
         if self._root is None:

@@ -130,6 +130,16 @@ class Database(ThreadLock):
             IS_SPARING.reset(token)
         return work()
 
+    def share_out(self, is_shared_out: bool) -> None:
+        """Let several threads share out each statement from now on, or one run it, as at first.
+
+        For what reads whole large tables. It does nothing in a process that goes on: there may be
+        reads at the same time that count on the order of one thread.
+        """
+        if self.is_of_one_command:
+            with self._turn:
+                self._attachment.share_out(is_shared_out)
+
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
         """Replace this index file by another, alone among all processes.
 

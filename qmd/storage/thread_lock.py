@@ -115,6 +115,11 @@ class ThreadLock:
         """True if the file stays attached between reads, as in servers."""
         return self._warm
 
+    @property
+    def is_of_one_command(self) -> bool:
+        """True if the process ends after one command."""
+        return self._saves and processes.leave_open
+
     def check_own(self) -> None:
         """Refuse use in a forked process: it lacks threads, and its locks belong to the parent.
 
@@ -256,7 +261,7 @@ class ThreadLock:
 
     def _facts_of(self, version: Version) -> SavedFacts | None:
         """Return the facts about an attached version of the file; None: nothing is saved."""
-        if not self._saves or not processes.leave_open:
+        if not self.is_of_one_command:
             return None
         if self._facts is None or self._facts.version != version:
             from qmd.storage.saved_facts import SavedFacts

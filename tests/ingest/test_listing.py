@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from contextlib import closing
+from pathlib import Path
 from threading import active_count, current_thread
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from qmd.ingest import listing
 from qmd.ingest.walk import has_files, walk
@@ -84,6 +88,22 @@ def test_of_a_folder_that_is_gone_all_files_fail(tmp_path):
         ("a.md", errno.ENOENT),
         ("b.md", errno.ENOENT),
     ]
+
+
+@settings(max_examples=60)
+@given(st.sets(st.text("ab.éÿ🍵", max_size=11), max_size=9))
+def test_names_are_in_the_order_of_their_bytes_each_with_its_own_facts(names):
+    with tempfile.TemporaryDirectory() as folder:
+        encoded = sorted(os.fsencode(f"{name}z.md") for name in names)
+        for size, name in enumerate(encoded):
+            Path(folder, os.fsdecode(name)).write_bytes(b"." * size)
+        shown = [os.fsdecode(name) for name in encoded if not name.startswith(b".")]
+        taken, others = listing.listed(folder, MD)
+        assert taken == shown
+        assert {each.name for each in others} == {os.fsdecode(name) for name in encoded} - {*shown}
+        found, failed = listing.facts(folder, taken)
+    assert (found.paths, failed) == (taken, [])
+    assert [encoded[size] for size in found.sizes] == [os.fsencode(name) for name in taken]
 
 
 @pytest.mark.parametrize("kind", ["missing", "file"])

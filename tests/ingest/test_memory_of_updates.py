@@ -111,7 +111,8 @@ def test_work_for_which_little_memory_is_not_enough_runs_again_with_all_of_it(li
     assert database.read(limit) == "953.6 MiB"
 
 
-def test_a_sidecar_of_documents_in_parts_is_that_of_all_at_once(library, monkeypatch):
+@pytest.mark.parametrize("rows", ["DOCUMENTS_AT_ONCE", "WORDS_AT_ONCE"])
+def test_a_sidecar_of_rows_in_parts_is_that_of_all_at_once(library, monkeypatch, rows):
     for name in ("a", "b", "c", "d", "e"):
         library.write(f"{name}é.md", f"# Title {name}\n\ngreen tea {name}")
     library.update()
@@ -125,6 +126,6 @@ def test_a_sidecar_of_documents_in_parts_is_that_of_all_at_once(library, monkeyp
         return file.getvalue()
 
     whole = packed()
-    monkeypatch.setattr(postings_reader, "DOCUMENTS_AT_ONCE", 2)
+    monkeypatch.setattr(postings_reader, rows, 2)
     assert packed() == whole
     assert "aé.md".encode() in whole

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from qmd.errors import CollectionNotFound
 from qmd.ingest import at_once, batches, inversion, outlines
 from qmd.ingest import commit as documents
+from qmd.ingest import compare as comparing
 from qmd.ingest.batch_tables import batch, texts_of
 from qmd.ingest.batches import Batches
 from qmd.ingest.compare import compare, is_little
@@ -26,6 +27,7 @@ from qmd.operations import collections
 from qmd.operations.collections import rename_collection
 from qmd.operations.update import compare_folders, update_small
 from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
 from qmd.text.stems import terms
 from qmd.types import Collection
 from tests.library import Library
@@ -288,6 +290,24 @@ def test_all_that_came_and_went_is_found_in_parts(before, after, at_once):
     new = [change.path for change in changes if change.document_id is None]
     assert gone == sorted(f"{name}.md" for name in before - after)
     assert new == sorted(f"{name}.md" for name in after - before)
+
+
+@pytest.mark.parametrize(
+    ("files", "changed", "shares"), [(4, 1, [True]), (4, 4, [True, False]), (3, 1, [])]
+)
+def test_an_update_of_few_files_of_many_is_shared_out(library, monkeypatch, files, changed, shares):
+    for number in range(files):
+        library.write(f"{number}.md", "before")
+        os.utime(library.root / f"{number}.md", (1_600_000_000, 1_600_000_000))
+    library.update()
+    for number in range(changed):
+        library.write(f"{number}.md", f"longer, and after: {number}")
+    told = []
+    monkeypatch.setattr(documents, "AT_A_GLANCE", 3)
+    monkeypatch.setattr(comparing, "LITTLE_FILES", 3)
+    monkeypatch.setattr(Database, "share_out", lambda _, is_shared_out: told.append(is_shared_out))
+    assert len(compared(library).changes) == changed
+    assert told == shares
 
 
 def test_what_another_process_changed_meanwhile_is_compared_again(library):

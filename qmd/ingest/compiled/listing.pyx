@@ -24,9 +24,18 @@ cdef extern from * nogil:
     enum { OTHER = 0, FILE_ENTRY = 1, FOLDER_ENTRY = 2, LINK_ENTRY = 3 };
 
     struct Entry {
+        uint64_t begin;  // first bytes of the name, which mostly tell two apart
         std::string name;
         int kind;
-        bool operator<(const Entry &other) const { return name < other.name; }
+
+        Entry(const char *text, int kind) : begin(0), name(text), kind(kind) {
+            for (size_t at = 0; at < 8; at++)
+                begin = begin << 8 | (at < name.size() ? (unsigned char)name[at] : 0);
+        }
+
+        bool operator<(const Entry &other) const {
+            return begin != other.begin ? begin < other.begin : name < other.name;
+        }
     };
 
     #ifdef _WIN32
@@ -86,7 +95,7 @@ cdef extern from * nogil:
                     break;
                 default: break;
             }
-            found.push_back(Entry{name, kind});
+            found.emplace_back(name, kind);
         }
         int code = errno;
         closedir(listing);
@@ -133,6 +142,7 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
     object PyUnicode_DecodeFSDefaultAndSize(const char *text, Py_ssize_t size)
     bytes PyUnicode_EncodeFSDefault(object text)
+    bint PyUnicode_IS_ASCII(object text)
 
 
 available = AVAILABLE
@@ -190,22 +200,29 @@ def facts(str folder, list names):
     """See `listing.facts`."""
     cdef bytes path = PyUnicode_EncodeFSDefault(folder)
     cdef const char *place = PyBytes_AS_STRING(path)
-    cdef Py_ssize_t count = len(names), at
-    cdef vector[string] texts
+    cdef Py_ssize_t count = len(names), at, length
+    cdef vector[const char *] texts
+    cdef list encoded = []  # names with other letters; ASCII is read where it is
+    cdef bytes other
     cdef vector[int64_t] columns = vector[int64_t](4 * count, 0)
     cdef vector[int] codes = vector[int](count, 0)
     cdef int64_t found[4]
     cdef int opened, code = 0, column
     texts.reserve(count)
     for name in names:
-        texts.push_back(<string>PyUnicode_EncodeFSDefault(name))
+        if PyUnicode_IS_ASCII(name):
+            texts.push_back(PyUnicode_AsUTF8AndSize(name, &length))
+        else:
+            other = PyUnicode_EncodeFSDefault(name)
+            encoded.append(other)  # keeps it
+            texts.push_back(PyBytes_AS_STRING(other))
     with nogil:
         opened = open_folder(place)
         if opened < 0:
             code = errno
         else:
             for at in range(count):
-                codes[at] = facts_of(opened, texts[at].c_str(), found)
+                codes[at] = facts_of(opened, texts[at], found)
                 if codes[at] == 0:
                     for column in range(4):
                         columns[column * count + at] = found[column]

@@ -245,17 +245,36 @@ def test_a_sparing_use_has_no_more_memory_than_others(database, whole, told):
     assert index.sparingly(lambda: index.read(limit)) == told
 
 
+def threads(cursor):
+    return cursor.connection.execute("select current_setting('threads')").fetchall()[0][0]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("saves", [True, False])
+def test_statements_are_shared_out_in_a_process_of_one_command(database, monkeypatch, ends, saves):
+    monkeypatch.setattr(processes, "cores", lambda: 8)
+    index = database(warm=True, saves=saves)
+    index.write(setting("sencha"))
+    assert index.read(threads) == 1
+    monkeypatch.setattr(processes, "leave_open", ends)
+    index.share_out(True)
+    shared = attachment.SHARING_THREADS if ends and saves else 1
+    assert [index.read(threads), index.write(threads), index.read(threads)] == [shared] * 3
+    assert index.write(threads, writing=attachment.MERGE) == attachment.SHARING_THREADS
+    with pytest.raises(LookupError):
+        index.write(lambda _: {}[0])
+    assert index.read(threads) == shared  # of a new engine
+    index.share_out(False)
+    assert [index.read(threads), index.write(threads)] == [1, 1]
+
+
 def test_a_merge_alone_is_shared_out(database, monkeypatch):
     monkeypatch.setattr(processes, "cores", lambda: 8)
     index = database(warm=True)
-
-    def threads(cursor):
-        return cursor.connection.execute("select current_setting('threads')").fetchall()[0][0]
-
     assert index.write(threads) == 1
-    assert index.write(threads, writing=attachment.MERGE) == attachment.MERGING_THREADS
+    assert index.write(threads, writing=attachment.MERGE) == attachment.SHARING_THREADS
     assert index.read(threads) == 1
-    assert index.write(threads, writing=attachment.MERGE) == attachment.MERGING_THREADS
+    assert index.write(threads, writing=attachment.MERGE) == attachment.SHARING_THREADS
     assert index.write(threads) == 1
     monkeypatch.setattr(processes, "cores", lambda: 1)
     assert index.write(threads, writing=attachment.MERGE) == 1
