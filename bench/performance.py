@@ -71,13 +71,14 @@ def machine() -> str:
 
 def versions() -> str:
     """Ours, and those of what does most of the work."""
-    names = ("qmd", "duckdb", "onnxruntime")
-    return ", ".join([*map(_version, names), f"Python {platform.python_version()}"])
+    names = {"qmd": "qmd-duckdb", "duckdb": "duckdb", "onnxruntime": "onnxruntime"}
+    found = [_version(name, package) for name, package in names.items()]
+    return ", ".join([*found, f"Python {platform.python_version()}"])
 
 
-def _version(name: str) -> str:
+def _version(name: str, package: str) -> str:
     try:
-        return f"{name} {version(name)}"
+        return f"{name} {version(package)}"
     except PackageNotFoundError:
         return f"no {name}"
 

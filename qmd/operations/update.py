@@ -211,6 +211,7 @@ async def _put_in_order(index: Index, read: int) -> None:
     from qmd.storage import maintenance
     from qmd.storage.old_texts import free_old_texts
 
+    index.database.share_out(False)  # a sidecar is made in the order of tables
     if read >= VERY_MANY_READ:
         return_memory()
     await to_thread.run_sync(index.end_readers)

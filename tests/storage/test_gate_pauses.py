@@ -55,13 +55,32 @@ def index(tmp_path):
     return tmp_path / "index.duckdb"
 
 
-def test_a_writer_stays_away_for_20_milliseconds_after_its_turn(clock, index):
-    writer = FileLock(index)
-    writer.shut()
-    assert clock.slept == []
-    writer.open()
+def write(gate, clock, *, seconds=0.01):
+    """Write, and let five milliseconds go by."""
+    gate.shut()
+    clock.now += seconds
+    gate.open()
     clock.now += 0.005
-    writer.shut()
+
+
+def test_a_writer_stays_away_for_20_milliseconds_after_writes_of_50(clock, index):
+    writer = FileLock(index)
+    for _ in range(4):
+        write(writer, clock)
+    assert clock.slept == []  # after 60 milliseconds, of which the last 5 were a rest
+    write(writer, clock)
+    assert clock.slept == [0.015]
+    for _ in range(3):
+        write(writer, clock)
+    assert clock.slept == [0.015]
+    write(writer, clock)
+    assert clock.slept == [0.015, 0.015]
+
+
+def test_a_writer_stays_away_after_one_long_write(clock, index):
+    writer = FileLock(index)
+    write(writer, clock, seconds=0.046)
+    write(writer, clock)
     assert clock.slept == [0.015]
 
 
@@ -83,6 +102,7 @@ def test_a_first_turn_begins_without_a_pause_however_young_the_clock_is(clock, i
 def test_another_writer_gets_in_during_the_pause(clock, index):
     first, second = FileLock(index), FileLock(index)
     first.shut()
+    clock.now += 0.05
     first.open()
     clock.before = lambda: (second.shut(), setattr(clock, "before", second.open))
     first.shut()

@@ -202,6 +202,7 @@ def facts(str folder, list names):
     cdef const char *place = PyBytes_AS_STRING(path)
     cdef Py_ssize_t count = len(names), at, length
     cdef vector[const char *] texts
+    cdef str name
     cdef list encoded = []  # names with other letters; ASCII is read where it is
     cdef bytes other
     cdef vector[int64_t] columns = vector[int64_t](4 * count, 0)
