@@ -133,10 +133,10 @@ class Database(ThreadLock):
     def share_out(self, is_shared_out: bool) -> None:
         """Let several threads share out each statement from now on, or one run it, as at first.
 
-        For what reads whole large tables. It does nothing in a process that goes on: there may be
-        reads at the same time that count on the order of one thread.
+        For what reads whole large tables. It does nothing in a process that goes on, or serves
+        others: there may be reads at the same time that count on the order of one thread.
         """
-        if self.is_of_one_command:
+        if self.is_of_one_command and not self.serves:
             with self._turn:
                 self._attachment.share_out(is_shared_out)
 

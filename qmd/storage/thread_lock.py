@@ -61,6 +61,7 @@ class ThreadLock:
 
     Attributes:
         missed: callback for each search that postings in memory would have answered.
+        serves: True once this process also carries out what others ask for.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class ThreadLock:
         self._saves = saves
         self._facts: SavedFacts | None = None
         self._unshed = 0  # reads since DuckDB's pages were released
+        self.serves = False
         self.missed: Callable[[Cursor, bool], None] | None = None
         self._writing = False
         self._began = 0.0  # start of the writer's wait

@@ -227,6 +227,7 @@ class Listener:
 @contextmanager
 def listening(index: Index, carry_out: CarryOut) -> Iterator[None]:
     """Carry out commands of other processes on an open index."""
+    index.database.serves = True
     made = Listener(index, carry_out)
     made.start()
     try:

@@ -249,16 +249,21 @@ def threads(cursor):
     return cursor.connection.execute("select current_setting('threads')").fetchall()[0][0]
 
 
-@pytest.mark.parametrize("ends", [True, False])
-@pytest.mark.parametrize("saves", [True, False])
-def test_statements_are_shared_out_in_a_process_of_one_command(database, monkeypatch, ends, saves):
+@pytest.mark.parametrize(
+    ("saves", "ends", "serves"),
+    [(True, True, False), (True, False, False), (False, True, False), (True, True, True)],
+)
+def test_statements_are_shared_out_in_a_process_of_one_command(
+    database, monkeypatch, saves, ends, serves
+):
     monkeypatch.setattr(processes, "cores", lambda: 8)
     index = database(warm=True, saves=saves)
     index.write(setting("sencha"))
     assert index.read(threads) == 1
     monkeypatch.setattr(processes, "leave_open", ends)
+    index.serves = serves
     index.share_out(True)
-    shared = attachment.SHARING_THREADS if ends and saves else 1
+    shared = attachment.SHARING_THREADS if saves and ends and not serves else 1
     assert [index.read(threads), index.write(threads), index.read(threads)] == [shared] * 3
     assert index.write(threads, writing=attachment.MERGE) == attachment.SHARING_THREADS
     with pytest.raises(LookupError):

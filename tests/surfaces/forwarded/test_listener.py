@@ -440,3 +440,8 @@ def test_a_server_that_ends_leaves_its_commands_to_their_callers(fronts):
     finally:
         server.kill()
         server.communicate()
+
+
+def test_an_index_serves_once_commands_of_others_are_carried_out(library):
+    with listening.listening(library.engine, lambda *_: 0):
+        assert library.engine.database.serves
