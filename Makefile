@@ -75,11 +75,6 @@ help:  ## list the targets
 WORKERS = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 TESTS = -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# A seventh of the time goes to small objects that DuckDB makes and frees: the C library of Linux keeps more of
-# them ready than the 7 of each size that are usual. Threads of the linear algebra of numpy would wait in loops.
-test oldest: export GLIBC_TUNABLES := glibc.malloc.tcache_count=2000
-test oldest: export OPENBLAS_NUM_THREADS := 1
-
 test: check  ## run lint, types and tests
 	HYPOTHESIS_PROFILE=repeatable $(BIN)/python $(TESTS)
 
