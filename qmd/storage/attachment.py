@@ -211,7 +211,7 @@ class Attachment:
         self._set_limit(self._at_most(SPARING_MEMORY))
 
     def share_out(self, is_shared_out: bool) -> None:
-        """Let several threads share out each statement, or one run it, whose order some count on.
+        """Let several threads share out each statement, or one run it: some count on its order.
 
         For a while, not for a statement: to end a thread takes 20 ms.
         """

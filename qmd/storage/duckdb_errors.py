@@ -33,14 +33,27 @@ _UNWRITABLE = (
 
 @contextmanager
 def translating(path: Path) -> Iterator[None]:
-    """Translate errors about the file, but not about a statement."""
+    """Translate errors about the file, but not about a statement.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C has ended a statement.
+    """
     try:
         yield
+    except RuntimeError as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
     except DatabaseError as error:
         failure = translate(path, error)
         if failure is None:
             raise
         raise failure from error
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return whether Ctrl-C has ended a statement, of which DuckDB makes an error of its own."""
+    return type(error) is RuntimeError and str(error) == "Query interrupted"
 
 
 def translate(path: Path, error: DatabaseError) -> IndexFailure | None:

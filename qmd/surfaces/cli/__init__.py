@@ -232,10 +232,12 @@ def _output_fails() -> bool:
 def _is_of_interrupt(error: BaseException | None) -> bool:
     """Return whether Ctrl-C caused the failure, such as of a library while it loads."""
     from qmd.errors.shortage import causes
+    from qmd.storage.duckdb_errors import is_interrupt
 
     return any(
         # DuckDB, which loads modules on its own, only quotes it.
         (type(each).__module__ == "_duckdb" and "KeyboardInterrupt" in str(each))
         or isinstance(each, KeyboardInterrupt)
+        or is_interrupt(each)
         for each in causes(error)
     )

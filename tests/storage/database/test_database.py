@@ -243,3 +243,17 @@ def test_where_there_is_no_script_nothing_is_drawn_on_stdout():
         if "duckdb.connect(" in file.read_text(encoding="utf-8")
     }
     assert connecting == {"cursor.py"}
+
+
+def test_ctrl_c_in_a_statement_interrupts_a_read_and_a_write(database, press_ctrl_c):
+    index = database()
+    index.write(setting("sencha"))
+
+    def long_statement(cursor):
+        threading.Timer(0.2, press_ctrl_c).start()
+        cursor.connection.execute("select sum(hash(i)) from range(1_000_000_000_000) t(i)")
+
+    for use in (index.read, index.write):
+        with pytest.raises(KeyboardInterrupt):
+            use(long_statement)
+    assert index.read(tea) == "sencha"

@@ -9,6 +9,8 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+from contextlib import closing
 
 import _duckdb
 import pytest
@@ -213,6 +215,16 @@ def _duckdb_is_interrupted(*_):
 @pytest.mark.parametrize("fails", [_loading_is_interrupted, _duckdb_is_interrupted])
 def test_what_failed_only_because_of_ctrl_c_is_no_mistake_of_ours(qmd, monkeypatch, fails):
     monkeypatch.setattr("qmd.surfaces.cli.direct.command", fails)
+    assert qmd("status") == (130, "", "Interrupted.\n")
+
+
+def test_ctrl_c_in_a_statement_is_no_mistake_of_ours(qmd, monkeypatch, press_ctrl_c):
+    def long_statement(*_):
+        threading.Timer(0.2, press_ctrl_c).start()
+        with closing(_duckdb.connect()) as connection:
+            connection.execute("select sum(hash(number)) from range(1_000_000_000_000) t(number)")
+
+    monkeypatch.setattr("qmd.surfaces.cli.direct.command", long_statement)
     assert qmd("status") == (130, "", "Interrupted.\n")
 
 
