@@ -236,7 +236,8 @@ def one(path: Path, count: int, way: str, part: bool) -> None:
         try:
             loading, building, (usual, used, first, found) = hnsw(path, count, queries)
         except ExtensionUnusable as failure:
-            print(f"{count:>9,}  all    hnsw  not measured: {failure}", flush=True)
+            why = str(failure).splitlines()[0]
+            print(f"{count:>9,}  all    hnsw  not measured: {why}", flush=True)
             return
         extra = f"  load {loading:.2f} s, build {building:.1f} s"
     else:

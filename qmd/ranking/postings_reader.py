@@ -29,7 +29,8 @@ DOCUMENTS_AT_ONCE = 50_000
 """Documents whose names are objects of Python at a time: those of a million take 600 MB."""
 
 WORDS_AT_ONCE = 50_000
-"""Words that are objects of Python at a time: all those of a million documents take 400 MB."""
+"""Words that are objects of Python at a time: all two million of a million documents take 250 MB
+more."""
 
 CHANGED, FEW = 0.1, 500
 """Share of new and removed documents from which on the sidecar is made anew, and the count that is
